@@ -235,7 +235,6 @@ PARTS = {
     "targets/serial/reader.py": "targets/serial/test_port.py",
     "targets/serial/target.py": "targets/serial/test_session.py",
     "targets/target.py": "targets/replay/test_target.py",
-    "targets/firecracker/host_cpu.py": "targets/firecracker/test_snapshots.py",
     "targets/firecracker/identity.py": "targets/vmm/test_api.py",
     "targets/cloud_hypervisor/identity.py": "targets/vmm/test_api.py",
     "targets/vmm/disks.py": "targets/firecracker/test_configuration.py",

@@ -25,6 +25,7 @@ CONFIGURATION: Final = "cloud-hypervisor.json"
 class CloudHypervisorPrepared(VmmPrepared):
     """A system that is ready to boot under Cloud Hypervisor."""
 
+    vmm: ClassVar[Vmm] = CLOUD_HYPERVISOR
     target: CloudHypervisor
 
     @asynccontextmanager

@@ -7,14 +7,12 @@ from typing import Any, Final
 from bootlab.system import BootFiles, Firecracker, System
 from bootlab.targets.firecracker.jail import Jail
 from bootlab.targets.vmm.api import ApiCall
-from bootlab.targets.vmm.disks import drive_names
+from bootlab.targets.vmm.disks import CLONE_DRIVE, drive_names
 
 START: Final = ApiCall("PUT", "/actions", {"action_type": "InstanceStart"})
 FLUSH: Final = ApiCall("PUT", "/actions", {"action_type": "FlushMetrics"})
 CARD: Final = "net0"
 """The guest's network card."""
-CLONE_DRIVE: Final = "clone"
-"""The drive by which a guest is told who it is (guest/clone), behind all others."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar, Final
 
-from bootlab.errors import BootFailed, StoreError
 from bootlab.importers.reading.tally import Tally
 from bootlab.importers.vmm.firecracker_metrics import parse
 from bootlab.system import Firecracker
@@ -29,6 +28,7 @@ class FirecrackerSession(VmmSession):
 
     vmm: ClassVar[Vmm] = FIRECRACKER
     log_name: ClassVar[str] = "firecracker.log"
+    pause: ClassVar[ApiCall] = PAUSE
     environment: ClassVar[Mapping[str, str]] = TIME_ZONE
     # FcExitCode (src/vmm/src/lib.rs, 1.15).
     exits: ClassVar[Mapping[int, str]] = {
@@ -88,19 +88,6 @@ class FirecrackerSession(VmmSession):
     def ending_of(self, code: int) -> EndReason | None:
         # It does not say whether its guest restarted or was switched off.
         return EndReason.GUEST_RESET if code == 0 else None
-
-    async def hold(self) -> None:
-        """Have the machine stand still where it is. Raises BootFailed."""
-        await self._ask(PAUSE)
-
-    async def keep(self, creating: ApiCall) -> None:
-        """Have it write down a machine that stands still. Raises StoreError."""
-        try:
-            await self._ask(creating)
-        except BootFailed as error:
-            raise StoreError(
-                f"the machine cannot be kept: {error.message}", hint="free some space, or --runs DIR"
-            ) from error
 
     def own_times(self) -> dict[str, int]:
         own: dict[str, int] = {}

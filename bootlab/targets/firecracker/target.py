@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Final, Self
 
 from bootlab.build.cache import file_sha256
 from bootlab.errors import BootFailed, InputError
-from bootlab.snapshot.asked import KeepRequest, Restored
+from bootlab.snapshot.asked import KeepRequest
 from bootlab.snapshot.refusals import RAM, MemoryForm
 from bootlab.system import BootFiles, Firecracker
 from bootlab.targets.firecracker.configuration import (
@@ -20,18 +20,18 @@ from bootlab.targets.firecracker.configuration import (
     configuring_calls,
     metadata_call,
 )
-from bootlab.targets.firecracker.host_cpu import read_cpu
 from bootlab.targets.firecracker.identity import FIRECRACKER
 from bootlab.targets.firecracker.jail import ROOM, Jail, expect_jail, make_jail
 from bootlab.targets.firecracker.page_server import PageServer
 from bootlab.targets.firecracker.session import METRICS, FirecrackerSession
-from bootlab.targets.firecracker.snapshots import PAGES, SnapshotFolder, expect_form, expect_keepable
+from bootlab.targets.firecracker.snapshots import PAGES, SnapshotFolder, expect_form
 from bootlab.targets.machine_process import make_socket_folder
 from bootlab.targets.target import OpenedMachine
 from bootlab.targets.vmm.api import ApiCall
 from bootlab.targets.vmm.disks import drive_names
 from bootlab.targets.vmm.identity import Vmm
 from bootlab.targets.vmm.program import find_program
+from bootlab.targets.vmm.snapshots import expect_keepable
 from bootlab.targets.vmm.target import VmmPrepared, VmmTarget, write_configuration
 
 CONFIGURATION: Final = "firecracker.json"
@@ -44,6 +44,7 @@ _LARGEST_METADATA: Final = 51_200
 class FirecrackerPrepared(VmmPrepared):
     """A system that is ready to boot under Firecracker. `metadata`: what MMDS is to hold; `jailer`: where that is."""
 
+    vmm: ClassVar[Vmm] = FIRECRACKER
     target: Firecracker
     metadata: dict[str, Any] | None = None
     jailer: Path | None = None
@@ -63,25 +64,19 @@ class FirecrackerPrepared(VmmPrepared):
             super(FirecrackerPrepared, self).expect_tap()
 
     def expect_keepable(self) -> None:
-        expect_keepable(self.system, self.target)
+        reasons = {
+            'target.huge_pages = "2M": Firecracker maps no memory file of huge pages': self.target.huge_pages != "None",
+        }
+        expect_keepable(self.target, self.vmm, reasons)
 
     @property
     def memory_forms(self) -> tuple[MemoryForm, ...]:
         return (MemoryForm.FILE, MemoryForm.DIFF)
 
-    @property
-    def kept_with(self) -> dict[str, str]:
-        return {"Firecracker": self.version, **read_cpu()}
-
     def kept_at(self, keeping: KeepRequest) -> Self:
         self.expect_keepable()
         expect_form(keeping.form, self.target)
         return replace(self, keeping=keeping)
-
-    def from_snapshot(self, restored: Restored) -> Self:
-        self.expect_keepable()
-        who = {} if restored.identity is None else {"clone": restored.identity.sha256}
-        return replace(self, restored=restored, hashes={**self.hashes, **who})
 
     @asynccontextmanager
     async def open(self, directory: Path, argv: list[str]) -> AsyncIterator[OpenedMachine]:

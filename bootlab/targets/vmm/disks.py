@@ -7,6 +7,8 @@ from bootlab.errors import BootFailed
 from bootlab.process import ProgramFailed, run
 from bootlab.system import System
 
+CLONE_DRIVE: Final = "clone"
+"""The drive by which a guest is told who it is (guest/clone), behind all others."""
 _COPY_S: Final = 600
 
 

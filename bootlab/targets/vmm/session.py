@@ -14,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import ClassVar, Final, Self
 
-from bootlab.errors import BootFailed
+from bootlab.errors import BootFailed, StoreError
 from bootlab.targets.launch import LaunchStep
 from bootlab.targets.machine_process import VMM_TRACE, MachineProcess, exit_words
 from bootlab.targets.target import ConsoleBytes, Ended, EndReason, LineStamps, MarkReached
@@ -65,6 +65,8 @@ class VmmSession(ABC):
     environment: ClassVar[Mapping[str, str]] = {}
     exits: ClassVar[Mapping[int, str]] = {}
     """What an exit code means, or a signal as in subprocess."""
+    pause: ClassVar[ApiCall]
+    """The request by which its machine stands still."""
     tells_on_stderr: ClassVar[bool] = False
     """It says in plain words on its standard error what its log has for its makers."""
 
@@ -145,6 +147,21 @@ class VmmSession(ABC):
             self.doubts += (said,)
         self._keep_steps(asked_ns, let_go_ns)
         return let_go_ns
+
+    async def hold(self) -> None:
+        """Have the machine stand still where it is. Raises BootFailed."""
+        await self._ask(self.pause)
+
+    async def keep(self, creating: ApiCall) -> None:
+        """Have it write down a machine that stands still. Raises StoreError."""
+        try:
+            await self._ask(creating)
+        except BootFailed as error:
+            raise StoreError(f"the machine cannot be kept: {error.message}", hint=self.why_not_kept(error)) from error
+
+    def why_not_kept(self, error: BootFailed) -> str:
+        """Return what helps where the VMM does not write a machine down."""
+        return "free some space, or --runs DIR"
 
     async def events(self) -> AsyncIterator[ConsoleBytes | MarkReached | Ended]:
         while True:

@@ -11,9 +11,11 @@ from bootlab.build import boot_files
 from bootlab.build.cache import file_sha256
 from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
+from bootlab.snapshot.asked import Restored
 from bootlab.system import KernelEntry, System, VmmProgram
 from bootlab.targets.launch import Launch
 from bootlab.targets.target import BootRequest, Prepared, sizes_of
+from bootlab.targets.vmm.host_cpu import read_cpu
 from bootlab.targets.vmm.identity import Vmm
 from bootlab.targets.vmm.program import expect_host, expect_tap, find_program, probe_version
 from bootlab.targets.vmm.session import VmmSession
@@ -30,6 +32,7 @@ class VmmPrepared(Prepared):
     `number`: which machine it is of those that are there at a time, from 1.
     """
 
+    vmm: ClassVar[Vmm]
     target: VmmProgram
     binary: Path
     version: str
@@ -43,6 +46,15 @@ class VmmPrepared(Prepared):
     @property
     def bound_here(self) -> str | None:
         return f"target: {self.target.kind} runs on this host's KVM"
+
+    @property
+    def kept_with(self) -> dict[str, str]:
+        return {self.vmm.name: self.version, **read_cpu()}
+
+    def from_snapshot(self, restored: Restored) -> Self:
+        self.expect_keepable()
+        who = {} if restored.identity is None else {"clone": restored.identity.sha256}
+        return replace(self, restored=restored, hashes={**self.hashes, **who})
 
     @property
     def alone(self) -> str | None:

@@ -22,7 +22,6 @@ from bootlab.snapshot.identity import no_clone
 from bootlab.snapshot.refusals import RAM, STATE, MemoryForm
 from bootlab.system import BootFiles, Firecracker, System
 from bootlab.targets.firecracker.configuration import (
-    CLONE_DRIVE,
     FLUSH,
     START,
     MachinePlaces,
@@ -31,6 +30,7 @@ from bootlab.targets.firecracker.configuration import (
 )
 from bootlab.targets.firecracker.snapshots import PAUSE, RESUME, SnapshotFolder
 from bootlab.targets.vmm.api import ApiCall
+from bootlab.targets.vmm.disks import CLONE_DRIVE
 
 NOWHERE = "/nowhere"
 # A guest's doing, and none runs where this is recorded: as src/vmm/src/devices/pseudo/boot_timer.rs of 1.15 prints it.

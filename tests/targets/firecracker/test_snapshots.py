@@ -13,7 +13,6 @@ from bootlab.snapshot.asked import KeepRequest, Restored
 from bootlab.snapshot.refusals import MANIFEST, MemoryForm
 from bootlab.targets.firecracker import snapshots
 from bootlab.targets.firecracker.configuration import MachinePlaces
-from bootlab.targets.firecracker.host_cpu import read_cpu
 from bootlab.targets.vmm import program
 from tests.targets.firecracker.test_session import VERSION, made
 from tests.targets.firecracker.test_target import prepared_of
@@ -24,7 +23,6 @@ __all__ = ["made"]
 KEPT = "Linux version 6.1.0\nbootlab: mark snapshot\n"
 WOKEN = "bootlab: mark woke\nbootlab: fact told IDENTITY\nbootlab: mark ready\n"
 TOLD = "[snapshot]\n[[disks]]\nsize_mib = 1"
-CPU = "processor\t: 0\nvendor_id\t: A\nmodel name\t: Some CPU\nstepping\t: 2\nflags\t\t: fpu vme\n"
 
 
 @pytest.fixture(autouse=True)
@@ -197,14 +195,3 @@ def test_what_is_not_that_machine_or_host_is_refused_before_anything_runs(
     with pytest.raises(StoreError, match="ram: cut off: 4096 bytes"):
         ask(made, capsys, "boot", "--from", "last")
     assert not made.left()
-
-
-def test_which_cpu_a_host_has(tmp_path: Path) -> None:
-    about = tmp_path / "cpuinfo"
-    about.write_text(CPU)
-    assert read_cpu(about)["CPU"] == "A / Some CPU / 2"
-    about.write_text(CPU.replace("vme", "vme avx"))
-    first = read_cpu(about)["CPU's flags"]
-    about.write_text(CPU.replace("fpu vme", "avx vme fpu"))
-    assert first == read_cpu(about)["CPU's flags"]
-    assert read_cpu(tmp_path / "none")["CPU"] == "unknown"
