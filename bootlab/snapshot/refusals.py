@@ -4,7 +4,8 @@
       snapshot.json     what it was made of, when, and the hash of each file beside it
       ram               the guest's memory, mapped by each clone for itself: read as it is touched, never written
       state             everything else of the machine, in QEMU's own form (with `mapped-ram` the memory too)
-      disk0.qcow2       what was written to a disk since power-on; disk0: the disk as it was (Firecracker)
+      disk0.qcow2       what was written to a disk since power-on; disk0: the disk as it was (VMMs)
+      configuration     the machine as its VMM wrote it down (Cloud Hypervisor)
 
 A machine that goes on from half of that, or beside another disk, would do harm that nobody sees: so nothing is tried.
 """
@@ -201,6 +202,7 @@ def _what_changed(name: str, before: str | None, now: str | None) -> str:
     words = {
         "qemu": "another QEMU",
         "firecracker": "another Firecracker",
+        "cloud-hypervisor": "another Cloud Hypervisor",
         "plugin": "another build of the plugin",
         "kernel": "another kernel",
     }

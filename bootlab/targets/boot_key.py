@@ -34,9 +34,20 @@ def boot_values(system: System) -> dict[str, Any]:
             "card": True,
             "flash": True,
             "image": {"path"},
-            # Where Firecracker lies and is reached decides nothing; its hash and its metadata's are among the hashes.
+            # Where a VMM lies and is reached decides nothing; its hash and its metadata's are among the hashes.
             # How a clone's memory comes to it is none of what the machine is made of.
-            "target": {"boots", "binary", "socket", "probe", "mmds", "pages", "jailer", "chroot_base", "jail_id"},
+            "target": {
+                "boots",
+                "binary",
+                "socket",
+                "probe",
+                "mmds",
+                "pages",
+                "memory_restore_mode",
+                "jailer",
+                "chroot_base",
+                "jail_id",
+            },
         },
     )
     # Of a root the content counts and where it lies, which boots on record of virtio disks do not say.

@@ -40,9 +40,9 @@ def snapshot(
     """Boot a system up to a mark, and keep the whole machine there: memory, devices, disks, clock.
 
     `bootlab boot SYSTEM --from RUN` goes on from it, any number of times. The machine stands still at the very
-    instruction that makes the mark, so each clone starts at the same nanosecond; under Firecracker, on the wall clock,
-    it waits there for the host to stop it. Takes as much disk as the guest has
-    memory, less what it never touched.
+    instruction that makes the mark, so each clone starts at the same nanosecond; under Firecracker and Cloud
+    Hypervisor, on the wall clock, it waits there for the host to stop it. Takes as much disk as the guest has memory,
+    less what it never touched.
     """
     value = open_system(system, silent=json)
     default = value.snapshot.at if value.snapshot is not None else "snapshot"

@@ -1,15 +1,12 @@
 """Cloud Hypervisor as a [target]: what its process is told besides the system, and what of a system it cannot have."""
 
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from bootlab.system.machine import MachineType
 from bootlab.system.part import LINE
-from bootlab.system.target.vmm import Lack, VmmProgram
-
-if TYPE_CHECKING:
-    from bootlab.system.value import System
+from bootlab.system.target.vmm import VmmProgram
 
 
 class CloudHypervisor(VmmProgram):
@@ -27,7 +24,11 @@ class CloudHypervisor(VmmProgram):
     """This host may back the guest's memory with transparent huge pages (MADV_HUGEPAGE)."""
     shared: bool = False
     """The guest's memory is a shared mapping, as devices in other processes need it."""
+    memory_restore_mode: Literal["copy", "ondemand"] = Field(default="copy", exclude_if=lambda value: value == "copy")
+    """How a clone's memory comes: read as a whole before it runs, or page by page as it is touched."""
 
-    def lacks(self, system: "System") -> list[Lack]:
-        """Return what bootlab cannot ask Cloud Hypervisor for, and can ask others."""
-        return [(system.snapshot is not None, "snapshot", "its machines are not kept by bootlab: Firecracker's are")]
+    @model_validator(mode="after")
+    def _restores(self) -> Self:
+        if self.prefault and self.memory_restore_mode == "ondemand":
+            raise ValueError("memory_restore_mode: brings pages as they are touched, and prefault has all there before")
+        return self

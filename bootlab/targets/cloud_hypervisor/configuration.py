@@ -8,13 +8,13 @@ from typing import Any, Final
 from bootlab.system import BootFiles, CloudHypervisor, System
 from bootlab.targets.cloud_hypervisor.log import FORMAT
 from bootlab.targets.vmm.api import ApiCall
-from bootlab.targets.vmm.disks import drive_names
+from bootlab.targets.vmm.disks import CLONE_DRIVE, drive_names
 
-_ROOT: Final = "/api/v1"
-CREATE: Final = f"{_ROOT}/vm.create"
-BOOT: Final = ApiCall("PUT", f"{_ROOT}/vm.boot")
-SHUT_DOWN: Final = ApiCall("PUT", f"{_ROOT}/vmm.shutdown")
-PING: Final = ApiCall("GET", f"{_ROOT}/vmm.ping")
+ROOT: Final = "/api/v1"
+CREATE: Final = f"{ROOT}/vm.create"
+BOOT: Final = ApiCall("PUT", f"{ROOT}/vm.boot")
+SHUT_DOWN: Final = ApiCall("PUT", f"{ROOT}/vmm.shutdown")
+PING: Final = ApiCall("GET", f"{ROOT}/vmm.ping")
 _MIB: Final = 1 << 20
 _HUGE: Final = 2 * _MIB
 
@@ -54,8 +54,11 @@ def machine_document(system: System, target: CloudHypervisor, files: BootFiles) 
         "serial": {"mode": "Tty"},
         "console": {"mode": "Off"},
     }
-    if names := drive_names(system):
-        document["disks"] = [{"id": name, "path": name, "image_type": "Raw"} for name in names]
+    disks: list[dict[str, Any]] = [{"id": name, "path": name, "image_type": "Raw"} for name in drive_names(system)]
+    if system.snapshot is not None:
+        disks.append({"id": CLONE_DRIVE, "path": CLONE_DRIVE, "image_type": "Raw", "readonly": True})
+    if disks:
+        document["disks"] = disks
     if target.tap is not None:
         card = {"id": "net0", "tap": target.tap}
         document["net"] = [card if target.mac is None else {**card, "mac": target.mac}]

@@ -12,6 +12,9 @@ FORMAT: Final = "{wallclock} {level} {thread} {location} {msg}"
 """How it is told to write a row; {wallclock} is UTC, in us."""
 LET_GO: Final = "Starting vCPUs"
 """The step at which its vCPUs' threads are made and let go."""
+RESTORING: Final = "API request event: VmRestore"
+"""The step at which it is asked to take a machine up; its event `vm restoring` is behind the memory."""
+RESUMING: Final = "vm resuming"
 BOOTING: Final = "vm booting"
 REBOOTING: Final = "vm rebooting"
 SHUT_DOWN: Final = "VM guest exit event"
@@ -50,8 +53,8 @@ class CloudHypervisorLog(LogPipe):
     def take(self, text: str, t_ns: int) -> None:
         if text.startswith(LET_GO):
             self.note(LET_GO, t_ns)
-        elif text.startswith(SHUT_DOWN):
-            self.note(SHUT_DOWN, t_ns)
+        elif text.startswith((SHUT_DOWN, RESTORING)):
+            self.note(SHUT_DOWN if text.startswith(SHUT_DOWN) else RESTORING, t_ns)
         elif (event := _EVENT.match(text)) is not None:
             step = f"{event['source']} {event['event']}"
             self.note(step, t_ns)

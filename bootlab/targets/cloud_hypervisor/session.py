@@ -2,22 +2,25 @@
 
 import contextlib
 import signal
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
+from bootlab.errors import BootFailed
 from bootlab.importers.vmm.cloud_hypervisor_events import parse
 from bootlab.system import CloudHypervisor
 from bootlab.targets.cloud_hypervisor.configuration import (
     BOOT,
+    PING,
     SHUT_DOWN,
     BootPlaces,
     cloud_hypervisor_argv,
     configuring_calls,
 )
 from bootlab.targets.cloud_hypervisor.identity import CLOUD_HYPERVISOR
-from bootlab.targets.cloud_hypervisor.log import BOOTING, LET_GO, REBOOTING, CloudHypervisorLog
+from bootlab.targets.cloud_hypervisor.log import BOOTING, LET_GO, REBOOTING, RESTORING, RESUMING, CloudHypervisorLog
 from bootlab.targets.cloud_hypervisor.log import SHUT_DOWN as GUEST_OFF
+from bootlab.targets.cloud_hypervisor.snapshots import PAUSE, RESUME
 from bootlab.targets.target import EndReason
 from bootlab.targets.vmm.api import ApiCall
 from bootlab.targets.vmm.identity import Vmm
@@ -29,14 +32,20 @@ _MOST_EVENTS: Final = 64
 
 
 class CloudHypervisorSession(VmmSession):
-    """One Cloud Hypervisor process. `directory`: the boot's; `document`: the machine."""
+    """One Cloud Hypervisor process. `directory`: the boot's; `document`: the machine.
+
+    `loading`: the request that takes a machine up, instead, which then goes on, and is not started.
+    """
 
     vmm: ClassVar[Vmm] = CLOUD_HYPERVISOR
     log_name: ClassVar[str] = "cloud-hypervisor.log"
+    # What it refuses has otherwise a stack of addresses in its midst, where RUST_BACKTRACE is set.
+    environment: ClassVar[Mapping[str, str]] = {"RUST_LIB_BACKTRACE": "0"}
     exits: ClassVar[Mapping[int, str]] = {
         -signal.SIGSYS: "a system call that its own filters forbid (target.seccomp)",
         -signal.SIGBUS: "no page behind its memory, as where huge pages ran out",
     }
+    pause: ClassVar[ApiCall] = PAUSE
     tells_on_stderr: ClassVar[bool] = True
     _log: CloudHypervisorLog
 
@@ -46,19 +55,22 @@ class CloudHypervisorSession(VmmSession):
         places: BootPlaces,
         document: Mapping[str, Any],
         directory: Path,
+        loading: ApiCall | None = None,
         *,
         traced: bool = False,
     ) -> None:
-        calls: Sequence[ApiCall] = configuring_calls(document)
+        goes_on = loading is not None
+        calls = configuring_calls(document) if loading is None else [PING, loading]
         plan = LaunchPlan(
             argv=cloud_hypervisor_argv(target, places, document),
             folder=places.folder,
             log=places.log,
             socket=places.socket,
             configuring=tuple(calls),
-            start=BOOT,
-            begins=BOOTING,
-            let_go=LET_GO,
+            start=RESUME if goes_on else BOOT,
+            begins=RESTORING if goes_on else BOOTING,
+            let_go=RESUMING if goes_on else LET_GO,
+            making="snapshot load" if goes_on else "VM creation",
             last=SHUT_DOWN,
             # By it another one finds that the socket is in use.
             left_over=() if places.socket is None else (places.socket.with_name(f"{places.socket.name}.lock"),),
@@ -76,6 +88,14 @@ class CloudHypervisorSession(VmmSession):
         if self._log.step_ns(REBOOTING) is not None:
             self._process.kill()
         return let_go_ns
+
+    def why_not_kept(self, error: BootFailed) -> str:
+        if "GetNestedState" in error.message:
+            return (
+                "this host's KVM does not tell the state of nested guests (KVM_CAP_NESTED_STATE), which Cloud "
+                "Hypervisor asks of each vCPU; another host may, and Firecracker does not ask"
+            )
+        return super().why_not_kept(error)
 
     def ending_of(self, code: int) -> EndReason | None:
         if self._log.step_ns(REBOOTING) is not None:

@@ -7,14 +7,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
+from bootlab.snapshot.refusals import MemoryForm
 from bootlab.system import CloudHypervisor
 from bootlab.targets.cloud_hypervisor.configuration import BootPlaces, machine_document
 from bootlab.targets.cloud_hypervisor.identity import CLOUD_HYPERVISOR
 from bootlab.targets.cloud_hypervisor.session import EVENTS, CloudHypervisorSession
+from bootlab.targets.cloud_hypervisor.snapshots import CloudHypervisorSnapshot
 from bootlab.targets.machine_process import make_socket_folder
 from bootlab.targets.target import OpenedMachine
-from bootlab.targets.vmm.disks import copy_disk, drive_names
+from bootlab.targets.vmm.disks import drive_names
 from bootlab.targets.vmm.identity import Vmm
+from bootlab.targets.vmm.snapshots import expect_keepable
 from bootlab.targets.vmm.target import VmmPrepared, VmmTarget, write_configuration
 
 CONFIGURATION: Final = "cloud-hypervisor.json"
@@ -28,19 +31,44 @@ class CloudHypervisorPrepared(VmmPrepared):
     vmm: ClassVar[Vmm] = CLOUD_HYPERVISOR
     target: CloudHypervisor
 
+    def expect_keepable(self) -> None:
+        expect_keepable(self.target, self.vmm, {})
+
+    @property
+    def memory_forms(self) -> tuple[MemoryForm, ...]:
+        return (MemoryForm.FILE,)
+
     @asynccontextmanager
     async def open(self, directory: Path, argv: list[str]) -> AsyncIterator[OpenedMachine]:
         target = self.target.model_copy(update=self.told)
         with make_socket_folder() as folder:
-            for name, disk in zip(drive_names(self.system), self.files.disks, strict=True):
-                await asyncio.to_thread(copy_disk, name, disk, folder / name)
+            names = drive_names(self.system)
+            kept = CloudHypervisorSnapshot(self.system, self.keeping, self.restored, folder)
+            await asyncio.to_thread(kept.put_disks, names, self.files.disks)
             places = BootPlaces(folder, folder / "log", directory.absolute() / EVENTS, self.socket_in(folder))
             document = machine_document(self.system, target, self.files)
-            write_configuration(directory / CONFIGURATION, document)
-            session = CloudHypervisorSession(target, places, document, directory, traced=self.traced_vmm)
+            loading = None
+            if self.restored is None:
+                write_configuration(directory / CONFIGURATION, document)
+            else:
+                kept.put_links()
+                loading = kept.loading(target)
+            session = CloudHypervisorSession(target, places, document, directory, loading, traced=self.traced_vmm)
+
+            async def keep() -> None:
+                await session.keep(kept.creating())
+                await asyncio.to_thread(kept.take_in)
+                await asyncio.to_thread(kept.keep_disks, names)
+
             argv += session.argv
             async with session:
-                yield OpenedMachine(session, launch=lambda: self.launched(session), pid=lambda: session.pid)
+                yield OpenedMachine(
+                    session,
+                    keep=None if self.keeping is None else keep,
+                    hold=None if self.keeping is None else session.hold,
+                    launch=lambda: self.launched(session),
+                    pid=lambda: session.pid,
+                )
 
 
 class CloudHypervisorTarget(VmmTarget):

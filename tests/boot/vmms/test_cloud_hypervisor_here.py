@@ -4,6 +4,7 @@ BOOTLAB_CLOUD_HYPERVISOR names the program (scripts/vmm builds one), BOOTLAB_FIR
 which a series is booted. test_cloud_hypervisor.py boots kernels.
 """
 
+import fcntl
 import json
 import os
 import shutil
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 
 from bootlab.cli.app import run
+from bootlab.errors import StoreError
 from bootlab.measure.record import BootRecord, Outcome
 from tests.boot.vmms.nested_vmms import CLOUD_HYPERVISOR_PROGRAM, FIRECRACKER_PROGRAM
 from tests.targets.vmm.tiny_guest import OFF, RESET, STAY, tiny_kernel
@@ -20,6 +22,7 @@ from tests.targets.vmm.tiny_guest import OFF, RESET, STAY, tiny_kernel
 pytestmark = [pytest.mark.boot, pytest.mark.kernel]
 
 KVM = Path("/dev/kvm")
+KVM_CHECK_EXTENSION, KVM_CAP_NESTED_STATE = 0xAE03, 157  # linux/kvm.h
 SYSTEM = """
 [target]
 kind = "{kind}"
@@ -109,6 +112,24 @@ def test_what_it_refuses_is_told_in_its_own_words(
         assert "vm.boot: refused (500): Error from API" in record.detail or "did not start" in record.detail
         assert "tap" in record.detail.lower(), record.detail
         print(record.detail)
+
+
+def test_a_machine_is_kept_where_kvm_tells_the_state_of_nested_guests(
+    program: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = system(tmp_path, program)
+    Path(path).write_text(Path(path).read_text() + "[machine]\nmemory_mib = 32\n")
+    with KVM.open("rb+", buffering=0) as kvm:
+        tells = fcntl.ioctl(kvm, KVM_CHECK_EXTENSION, KVM_CAP_NESTED_STATE) > 0
+    if tells:
+        code, kept = ask(tmp_path, capsys, "snapshot", path, "--at", "ready")
+        assert code == 0 and kept["bytes"]["ram"] == 32 << 20
+    else:
+        with pytest.raises(StoreError, match="vm.snapshot: refused .500.: .*GetNestedState") as caught:
+            ask(tmp_path, capsys, "snapshot", path, "--at", "ready")
+        assert caught.value.hint is not None and "KVM_CAP_NESTED_STATE" in caught.value.hint
+        assert "backtrace" not in caught.value.message
+        assert not list((tmp_path / "runs").glob("*/.unfinished-*"))
 
 
 def test_a_storm_and_a_profile_of_it(program: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

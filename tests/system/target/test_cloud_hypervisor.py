@@ -50,7 +50,6 @@ def test_it_takes_compressed_kernels_too(tmp_path: Path) -> None:
         ('[[disks]]\nsize_mib = 1\nattach = "nvme"', "disks.attach"),
         ("[network]", "network"),
         ('[check]\nconsole = "ok"\nsend = "x"\nexpect = "y"', "check.send"),
-        ("[snapshot]", "snapshot"),
     ],
 )
 def test_what_it_has_not_got_is_refused_by_name(tmp_path: Path, more: str, key: str) -> None:
@@ -66,6 +65,7 @@ def test_what_it_has_not_got_is_refused_by_name(tmp_path: Path, more: str, key: 
         ('mac = "06:00:ac:10:00:02"', "mac is of the network card"),
         ("boot_timer = true", "boot_timer: unknown key"),
         ('huge_pages = "1G"', "huge_pages"),
+        ('prefault = true\nmemory_restore_mode = "ondemand"', "memory_restore_mode: brings pages"),
     ],
 )
 def test_settings_that_cannot_be_are_named(tmp_path: Path, target: str, words: str) -> None:

@@ -5,6 +5,7 @@ bytes of tests/targets/vmm/tiny_guest.py, as one does that is too slow for a ker
 """
 
 import json
+import os
 import platform
 import subprocess
 import sys
@@ -25,6 +26,7 @@ from bootlab.targets.cloud_hypervisor.configuration import (
     configuring_calls,
     machine_document,
 )
+from bootlab.targets.cloud_hypervisor.session import CloudHypervisorSession
 from bootlab.targets.vmm.api import ApiCall
 from tests.targets.firecracker.record_api import ask, ask_all
 from tests.targets.vmm.tiny_guest import OFF, RESET, SAYS, tiny_kernel
@@ -45,8 +47,9 @@ def launched(argv: list[str], places: BootPlaces) -> Iterator["subprocess.Popen[
     """Give a Cloud Hypervisor that is killed in the end; its log begins anew."""
     places.log.unlink(missing_ok=True)
     process = subprocess.Popen(
-        argv, cwd=places.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
+        argv, cwd=places.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        env={**os.environ, **CloudHypervisorSession.environment},
+    )  # fmt: skip
     try:
         yield process
     finally:

@@ -50,6 +50,17 @@ def test_the_machine_names_every_file() -> None:
     }  # fmt: skip
 
 
+def test_the_drive_that_says_who_a_clone_is_comes_last() -> None:
+    for disks, names in ([{"size_mib": 1}], ["disk0", "clone"]), ([], ["clone"]):
+        system, target = told()
+        system = System.model_validate({**SYSTEM, "disks": disks, "snapshot": {}})
+        drives = machine_document(system, target, FILES)["disks"]
+        assert [one["path"] for one in drives] == names
+        assert drives[-1] == {"id": "clone", "path": "clone", "image_type": "Raw", "readonly": True}
+        words = cloud_hypervisor_argv(target, replace(PLACES, socket=None), {**machine_document(system, target, FILES)})
+        assert "id=clone,path=clone,image_type=raw,readonly=on" in words
+
+
 def test_the_requests_are_in_order() -> None:
     system, target = told()
     document = machine_document(system, target, FILES)

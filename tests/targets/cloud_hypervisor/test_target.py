@@ -44,5 +44,6 @@ def test_what_it_cannot_do_is_refused(made: Made) -> None:
     prepared = target.prepare(shop, system, BootRequest())
     assert list(prepared.tools) == ["cloud-hypervisor"] and target.tools(system) == prepared.tools
     assert prepared.bound_here is not None and prepared.alone is None
-    with pytest.raises(InputError, match="cannot be kept in a snapshot"):
-        prepared.expect_keepable()
+    prepared.expect_keepable()
+    with pytest.raises(InputError, match="target.api: without its API"):
+        prepared_of(made, "api = false").expect_keepable()

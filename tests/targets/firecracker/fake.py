@@ -3,13 +3,11 @@
 Its log's rows are the recorded ones with new stamps. It takes Firecracker's command line. What the guest says, and what
 goes wrong, is in FAKE_FIRECRACKER (vmm/fake.py), and beside that:
 
-    woken: text behind Resumed            timer: the guest uses the boot timer
-    late: its log's first row is missing
+    timer: the guest uses the boot timer    late: its log's first row is missing
     spoilt: place of the recorded answer to a snapshot that is wrong
 """
 
 import json
-import os
 import re
 import sys
 import threading
@@ -74,9 +72,8 @@ class Fake(FakeVmm):
         """Do what a snapshot's request does: write it, or go on from it."""
         rows = self.recording["taking_up_log"]
         resumed = next(at for at, row in enumerate(rows) if '"/vm"' in row)
-        told = Path("clone").read_bytes() if Path("clone").exists() else b"bootlab-clone 1\n"
         if path == "/snapshot/create":
-            Path(asked["mem_file_path"]).write_bytes(bytes(8192) + told)
+            Path(asked["mem_file_path"]).write_bytes(bytes(8192) + self.told())
             Path(asked["snapshot_path"]).write_bytes(b"state")
         elif path == "/snapshot/load":
             # It has each disk by the path that it had, and the memory.
@@ -84,8 +81,7 @@ class Fake(FakeVmm):
             self.log([row for row in rows[:resumed] if "Running" not in row])
         elif path == "/vm" and asked["state"] == "Resumed":
             self.log(rows[resumed:])
-            text = self.asked.get("woken", "").replace("IDENTITY", told.decode().split("\n")[1])
-            os.write(1, text.encode())
+            self.wake()
 
     def guest(self) -> None:
         if self.asked.get("timer"):

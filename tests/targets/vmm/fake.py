@@ -2,9 +2,10 @@
 
 What the guest says, and what goes wrong, is in a variable of the environment, as JSON:
 
-    console: text behind the request that starts it
+    console: text behind the request that starts it     woken: behind the one by which a kept machine goes on
     refuses: path -> recorded answer of a wrong request, by its place
     garbage: path that gets no JSON       dies: path before whose answer it is killed
+    silent: path that gets no answer, and the file that is there as soon as it was asked for
     exits: code with which it ends behind its console
 """
 
@@ -67,12 +68,24 @@ class FakeVmm:
         """Return the answer to a request, right or wrong."""
         if path == self.asked.get("dies"):
             os.kill(os.getpid(), signal.SIGKILL)
+        if path == self.asked.get("silent", [""])[0]:
+            Path(self.asked["silent"][1]).touch()
+            time.sleep(600)
         if path == self.asked.get("garbage"):
             return 200, b"<html>"
         if path in self.asked.get("refuses", {}):
             wrong = self.recording["exchange"][self.asked["refuses"][path]]
             return wrong["status"], wrong["reply"].encode()
         return self.reply(method, path, body)
+
+    def told(self) -> bytes:
+        """Return what the guest reads of who it is."""
+        return Path("clone").read_bytes() if Path("clone").exists() else b"bootlab-clone 1\n"
+
+    def wake(self) -> None:
+        """Say what a machine says that was taken up and goes on."""
+        text = str(self.asked.get("woken", "")).replace("IDENTITY", self.told().decode().split("\n")[1])
+        os.write(1, text.encode())
 
     def guest(self) -> None:
         """Say what the guest says, and end as it ends."""

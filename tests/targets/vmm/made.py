@@ -36,7 +36,10 @@ deadline_s = {deadline_s}
 
 @dataclass(frozen=True)
 class Faked:
-    """A VMM that a program plays. `configures`, `starts`: paths of requests; `refused`: place of a recorded refusal."""
+    """A VMM that a program plays. `configures`, `starts`, `keeps`: paths of requests.
+
+    `refused`: place of a recorded refusal.
+    """
 
     kind: str
     name: str
@@ -45,6 +48,7 @@ class Faked:
     recording: Path
     configures: str
     starts: str
+    keeps: str
     refused: int
 
     @property
@@ -58,11 +62,13 @@ FAKED = {
     for one in (
         Faked(
             "firecracker", "Firecracker", "tests.targets.firecracker.fake", "FAKE_FIRECRACKER",
-            DATA / "firecracker" / "api-1.15.1.json", "/boot-source", "/actions", 0,
+            DATA / "firecracker" / "api-1.15.1.json", "/boot-source", "/actions",
+            "/snapshot/create", 0,
         ),
         Faked(
             "cloud-hypervisor", "Cloud Hypervisor", "tests.targets.cloud_hypervisor.fake", "FAKE_CLOUD_HYPERVISOR",
-            DATA / "cloud-hypervisor" / "api-53.0.json", "/api/v1/vm.create", "/api/v1/vm.boot", 0,
+            DATA / "cloud-hypervisor" / "api-53.0.json", "/api/v1/vm.create", "/api/v1/vm.boot",
+            "/api/v1/vm.snapshot", 0,
         ),
     )
 }  # fmt: skip

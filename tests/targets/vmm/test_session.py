@@ -147,17 +147,23 @@ def test_a_disk_that_has_no_room_is_told(made: Made, monkeypatch: pytest.MonkeyP
     assert not made.left()
 
 
+@pytest.mark.parametrize("verb", ["boot", "snapshot"])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_nothing_is_left_where_bootlab_is_ended(
-    made: Made, monkeypatch: pytest.MonkeyPatch, number: signal.Signals
+    made: Made, monkeypatch: pytest.MonkeyPatch, number: signal.Signals, verb: str
 ) -> None:
-    tell(made, monkeypatch, console="Linux version 6.1.0\n")
-    words = [sys.executable, "-m", "bootlab", "boot", str(made.system()), "--runs", str(made.folder / "runs")]
+    """As it waits for the guest, and as the VMM writes the machine down."""
+    console = "Linux version 6.1.0\n" + ("bootlab: mark snapshot\n" if verb == "snapshot" else "")
+    tell(made, monkeypatch, console=console, silent=[made.faked.keeps, str(made.folder / "asked")])
+    words = [sys.executable, "-m", "bootlab", verb, str(made.system()), "--runs", str(made.folder / "runs")]
     environment = {**os.environ, "TMPDIR": str(made.folder / "sockets"), "PYTHONPATH": str(ROOT)}
     booting = subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     try:
         until = time.monotonic() + 60
         while not any(one.isdigit() for one in made.left()):
+            assert booting.poll() is None and time.monotonic() < until
+            time.sleep(0.02)
+        while verb == "snapshot" and not (made.folder / "asked").exists():
             assert booting.poll() is None and time.monotonic() < until
             time.sleep(0.02)
         time.sleep(0.3)
@@ -167,6 +173,7 @@ def test_nothing_is_left_where_bootlab_is_ended(
         booting.kill()
         booting.communicate()
     assert code == (130 if number is signal.SIGINT else -9)
+    assert number is signal.SIGKILL or not list((made.folder / "runs").glob("*/.unfinished-*"))
     until = time.monotonic() + 20
     while left := [one for one in made.left() if one.isdigit() or number is signal.SIGINT]:
         assert time.monotonic() < until, left
