@@ -14,6 +14,7 @@ import pytest
 
 from bootlab.build import boot_files
 from bootlab.build.cache import Cache
+from bootlab.build.programs import guest
 from bootlab.build.workshop import Workshop
 from bootlab.measure.record import Outcome
 from bootlab.system import read_system
@@ -62,7 +63,7 @@ def add_systems(tree: HostTree, shop: Workshop, folder: Path) -> None:
     microvm = boot_files.prepare(shop, read_system(ROOT / "examples" / "firecracker" / "qemu.toml"))
     put_files(tree, {"small": small, "microvm": microvm, "debian": debian(shop, DISK_INIT, folder, bus="pci")})
     stock = files_of("debian", "console=ttyS0 panic=-1 cryptomgr.notests")
-    write_systems(
+    inside = write_systems(
         tree,
         {
             "own": CLOUD_HYPERVISOR + files_of("small") + BOOTED,
@@ -72,6 +73,7 @@ def add_systems(tree: HostTree, shop: Workshop, folder: Path) -> None:
             "qemu": QEMU + files_of("microvm") + BOOTED,
         },
     )
+    guest.assemble_flat("kvm_probe_x86_64.S", inside)
 
 
 @pytest.fixture(scope="module")
