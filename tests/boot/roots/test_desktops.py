@@ -19,7 +19,8 @@ def test_three_boots_are_alike_to_the_pixel_up_to_the_desktop(model: str, shop: 
     prepared = prepare(shop, system)
     told = []
     for number in (1, 2, 3):
-        record = boot(prepared, tmp_path / str(number))
+        (folder := tmp_path / str(number)).mkdir()
+        record = boot(prepared, folder)
         assert record.outcome.value == "ready" and record.screen is not None, record.detail
         pictures = [(one.mark, one.t_ns, one.pixels_sha256) for one in record.screen.pictures]
         told.append((record.marks, record.timings_ns, record.instructions, record.screen.frames_up_to, pictures))
