@@ -194,7 +194,6 @@ PARTS = {
     "cluster/sending.py": "cluster/test_place.py",
     "cluster/worker.py": "cluster/test_place.py",
     "findings/analysis.py": "cli/profile/test_verb.py",
-    "findings/audit/audited_boot.py": "findings/audit/test_kinds.py",
     "findings/audit/finding.py": "findings/audit/test_kinds.py",
     "findings/audit/legacy_ptys.py": "findings/audit/test_kinds.py",
     "findings/coldplug_result.py": "cli/test_kinds.py",

@@ -109,7 +109,7 @@ class AuditedBoot:
 
 
 def read_units(entries: Iterable[Entry], cache: Cache) -> InitPlan:
-    """Return the units of a root file system, systemd's where it has systemd, else its init scripts.
+    """Return the units of a root file system: systemd's where it has systemd, and its init scripts.
 
     Raises MissingTool or ProgramFailed when their reader cannot be compiled.
     """
@@ -120,7 +120,7 @@ def read_units(entries: Iterable[Entry], cache: Cache) -> InitPlan:
             if path.startswith(_UNIT_FOLDERS) or path in _TARGETS:
                 _lay(root / path, entry)
         systemd = any(path.endswith("lib/systemd/systemd") for path in files)
-        lines = [f"systemd {'yes' if systemd else 'no'}", f"lsb {'no' if systemd else 'yes'}", "early no"]
+        lines = [f"systemd {'yes' if systemd else 'no'}", "lsb yes", "early no"]
         conf = root / "etc/bootlab/init.conf"
         conf.parent.mkdir(parents=True, exist_ok=True)
         conf.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
