@@ -42,11 +42,47 @@ static struct {
 	bool pause_due, paused; /* the machine is to stand still, or has */
 } marks;
 
+/* The probes that come behind a mark, of whatever kind, count from now on. */
+static void await_no_more(const char *name)
+{
+	for (size_t i = 0; i < recording.config.n_probes; i++)
+		if (recording.config.probes[i].after[0] && !strcmp(recording.config.probes[i].after, name))
+			marks.awaited[i] = true;
+}
+
+/* The probes of a mark that is there count no more. */
+static void record_no_more(const char *name)
+{
+	for (size_t i = 0; i < recording.config.n_probes; i++)
+		if (!probe_repeats(&recording.config.probes[i]) && !strcmp(recording.config.probes[i].name, name))
+			marks.recorded[i] = true;
+	if (!strcmp(recording.config.user_after, name))
+		marks.user_after_recorded = true;
+}
+
+/* What a machine that goes on from a moment of its boot has behind it. */
+static void remember_past(void)
+{
+	const struct config *config = &recording.config;
+
+	marks.slide_known = config->slide_known;
+	marks.slide = config->slide;
+	for (size_t i = 0; i < config->n_past; i++) {
+		record_no_more(config->past[i].name);
+		await_no_more(config->past[i].name);
+		if (!strcmp(config->user_name, config->past[i].name))
+			marks.user_recorded = true;
+	}
+}
+
 int marks_open(void)
 {
 	marks.recorded = calloc(recording.config.n_probes + 1, sizeof *marks.recorded);
 	marks.awaited = calloc(recording.config.n_probes + 1, sizeof *marks.awaited);
-	return marks.recorded && marks.awaited ? charges_init(&recording.config, &recording.charges) : -ENOMEM;
+	if (!marks.recorded || !marks.awaited)
+		return -ENOMEM;
+	remember_past();
+	return charges_init(&recording.config, &recording.charges);
 }
 
 const uint64_t *marks_slide(void)
@@ -92,9 +128,7 @@ static void log_mark(const char *name)
 static void follow_mark(const char *name, struct stamp at)
 {
 	log_mark(name);
-	for (size_t i = 0; i < recording.config.n_probes; i++)
-		if (recording.config.probes[i].after[0] && !strcmp(recording.config.probes[i].after, name))
-			marks.awaited[i] = true;
+	await_no_more(name);
 	instrument_cut(name, at);
 	screen_follow(name, at);
 	sleeper_keep_mark(name, at);
@@ -105,11 +139,7 @@ static void follow_mark(const char *name, struct stamp at)
 
 static void record_mark(const char *name, struct stamp at)
 {
-	for (size_t i = 0; i < recording.config.n_probes; i++)
-		if (!probe_repeats(&recording.config.probes[i]) && !strcmp(recording.config.probes[i].name, name))
-			marks.recorded[i] = true;
-	if (!strcmp(recording.config.user_after, name))
-		marks.user_after_recorded = true;
+	record_no_more(name);
 	recording_report_counts();
 	writer_mark(&recording.writer, name, at);
 	network_keep_mark(name, at);

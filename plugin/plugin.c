@@ -186,7 +186,8 @@ static int open_machine(void)
 
 QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, char **argv)
 {
-	const char *config = NULL, *out = NULL, *profile = NULL, *requests = NULL, *writes = NULL, *pictures = NULL;
+	const char *config = NULL, *out = NULL, *profile = NULL, *requests = NULL, *writes = NULL, *pictures = NULL,
+		   *state = NULL, *resumed = NULL;
 	char message[512];
 	int r;
 
@@ -203,10 +204,14 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_
 			writes = argv[i] + 7;
 		} else if (!strncmp(argv[i], "pictures=", 9)) {
 			pictures = argv[i] + 9;
+		} else if (!strncmp(argv[i], "state=", 6)) {
+			state = argv[i] + 6;
+		} else if (!strncmp(argv[i], "resume=", 7)) {
+			resumed = argv[i] + 7;
 		} else {
 			fprintf(stderr,
 				"bootlab-plugin: unknown option '%s'; there are config=FILE, out=FILE, profile=FILE, requests=FILE, "
-				"writes=FILE and pictures=FILE\n",
+				"writes=FILE, pictures=FILE, state=FILE and resume=FILE\n",
 				argv[i]);
 			return -1;
 		}
@@ -231,6 +236,7 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_
 		fprintf(stderr, "bootlab-plugin: %s: %s\n", pictures, strerror(-r));
 		return -1;
 	}
+	screen_state_files(state, resumed);
 	profiled = profile;
 	if (profile && instrument_open(&recording.config, &recording.machine, info, profile, message, sizeof message)) {
 		fprintf(stderr, "bootlab-plugin: %s\n", message);

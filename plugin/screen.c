@@ -11,6 +11,7 @@
 #include "internals/display.h"
 #include "internals/keyboard.h"
 #include "recording.h"
+#include "screen/state.h"
 #include "screen/watch.h"
 
 /* A machine that is never ready would fill the disk; at two frames a second this is a film of two minutes. */
@@ -23,11 +24,9 @@ static struct {
 	struct watch watch;
 	struct frame frames[2]; /* what the last two looks saw, in turns */
 	unsigned turn;
-	int64_t film_ns; /* when a frame of the film is due next */
-	bool film_waits; /* the frame has changed since one was kept */
-	unsigned film_frames; /* that were kept */
+	struct screen_counts counts; /* its disk_requests: while the state is kept */
 	FILE *pictures;
-	uint64_t lost;
+	const char *state, *resumed; /* files that the state is kept in, and taken up from; NULL: none */
 	void (*reached)(const char *name);
 	void (*left)(void);
 } screen;
@@ -40,6 +39,13 @@ int screen_log(const char *path)
 		return 0;
 	screen.pictures = fopen(path, "wbe");
 	return screen.pictures ? 0 : -errno;
+}
+
+void screen_state_files(const char *state, const char *resumed)
+{
+	/* Whose options these are does not say for how long. */
+	screen.state = state ? strdup(state) : NULL;
+	screen.resumed = resumed ? strdup(resumed) : NULL;
 }
 
 static void keep_picture(const char *name, const struct frame *frame, int64_t t_ns)
@@ -55,20 +61,20 @@ static void keep_picture(const char *name, const struct frame *frame, int64_t t_
 	fprintf(stderr, "bootlab-plugin: pictures: %s\n", strerror(errno));
 	fclose(screen.pictures);
 	screen.pictures = NULL;
-	screen.lost++;
+	screen.counts.lost++;
 }
 
 static void keep_film(const struct look *look)
 {
-	screen.film_waits = screen.film_waits || look->changed;
-	if (!recording.config.screen_film_ns || !screen.film_waits || look->at.t_ns < screen.film_ns)
+	screen.counts.film_waits = screen.counts.film_waits || look->changed;
+	if (!recording.config.screen_film_ns || !screen.counts.film_waits || look->at.t_ns < screen.counts.film_ns)
 		return;
-	if (screen.pictures && screen.film_frames++ < FILM_FRAMES_MAX)
+	if (screen.pictures && screen.counts.film_frames++ < FILM_FRAMES_MAX)
 		keep_picture("-", look->frame, look->at.t_ns);
 	else
-		screen.lost++;
-	screen.film_ns = look->at.t_ns + (int64_t)recording.config.screen_film_ns;
-	screen.film_waits = false;
+		screen.counts.lost++;
+	screen.counts.film_ns = look->at.t_ns + (int64_t)recording.config.screen_film_ns;
+	screen.counts.film_waits = false;
 }
 
 /* With QEMU's lock held. 0 or -ENOMEM. */
@@ -171,6 +177,41 @@ static bool needs_disks(void)
 	return false;
 }
 
+/* A screen goes on from what another process has kept of it. 0 or -errno. */
+static int resume(char *message, size_t message_size)
+{
+	FILE *file = fopen(screen.resumed, "rbe");
+	int r = file ? screen_state_read(file, &screen.watch, &screen.frames[!screen.turn], &screen.counts) : -errno;
+
+	if (file)
+		fclose(file);
+	if (r)
+		snprintf(message, message_size, "%s: %s", screen.resumed, strerror(-r));
+	else
+		recording.disk_requests = screen.counts.disk_requests;
+	return r;
+}
+
+/* While the machine stands still where it is kept. */
+static void keep_state(void)
+{
+	FILE *file = fopen(screen.state, "wbe");
+	int r;
+
+	screen.counts.disk_requests = recording.disk_requests;
+	r = file ? screen_state_write(file, &screen.watch, &screen.frames[!screen.turn], &screen.counts) : -errno;
+	if (r)
+		fprintf(stderr, "bootlab-plugin: %s: %s\n", screen.state, strerror(-r));
+	if (file)
+		fclose(file);
+}
+
+/* When the next look is due; the first is one interval behind power-on. */
+static int64_t next_look_ns(void)
+{
+	return (screen.watch.looked ? screen.watch.latest.t_ns : 0) + (int64_t)recording.config.screen_every_ns;
+}
+
 static int begin(char *message, size_t message_size)
 {
 	int r = 0;
@@ -192,8 +233,10 @@ static int begin(char *message, size_t message_size)
 		r = virtual_timers_open(message, message_size, &recording.timers);
 	if (!r)
 		r = watch_open(&recording.config, recording.machine.shift, message, message_size, &screen.watch);
+	if (!r && screen.resumed)
+		r = resume(message, message_size);
 	if (!r)
-		r = virtual_timers_add(&recording.timers, (int64_t)recording.config.screen_every_ns, on_time, NULL);
+		r = virtual_timers_add(&recording.timers, next_look_ns(), on_time, NULL);
 	return r;
 }
 
@@ -224,8 +267,10 @@ void screen_follow(const char *name, struct stamp at)
 
 void screen_close(void)
 {
+	if (screen.works && screen.state && !recording.stopped)
+		keep_state();
 	if (screen.works)
-		writer_frames(&recording.writer, screen.watch.looks, screen.watch.changes, screen.lost);
+		writer_frames(&recording.writer, screen.watch.looks, screen.watch.changes, screen.counts.lost);
 	if (screen.pictures)
 		fclose(screen.pictures);
 	screen.pictures = NULL;

@@ -26,6 +26,9 @@
  *   stop NAME                               end the machine when mark NAME, of whatever kind, is recorded
  *   pause NAME                              the machine stands still when mark NAME, of whatever kind, is recorded for the first
  *                                           time, at the end of the block that the mark begins; QMP's `cont` lets it go on
+ *   slide HEX                               of a machine that goes on from a moment of its boot: where its kernel lies, as the
+ *                                           trace of that boot says it
+ *   past NAME                               the same: mark NAME, of whatever kind, was made before
  *   charge NAME ADDRESS CODE NS             every execution of this kernel address takes NS ns more of the virtual clock, decimal;
  *                                           one line a NAME
  *   price CLASS KIND LOW HIGH CHANGES STATE NS  x86, arm64: a trap of this kind (profile_format.h; mmio_read mmio_write; in out ins
@@ -155,6 +158,9 @@
  *
  * Pictures (`pictures`), with a screen line: for each mark of the screen, each typing, and each frame of the film a line
  * `frame NAME T_NS WIDTH HEIGHT` (NAME `-`: of the film) and WIDTH * HEIGHT pixels as in `picture`. T_NS is when it was kept.
+ *
+ * State (`state`), of a machine that is kept at a `pause`, with a screen line: what is known of the screen between two looks, as
+ * it lies in memory (screen/state.h). A process of the same build and config goes on from it where it is `resume`.
  *
  * idle ns at any record = T_NS - (INSTRUCTIONS << SHIFT) - CHARGED.
  */

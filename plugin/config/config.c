@@ -45,6 +45,7 @@ void config_deinit(struct config *config)
 	free(config->functions);
 	free(config->modelled_disks);
 	free(config->timed_marks);
+	free(config->past);
 	for (size_t i = 0; i < config->n_screen_marks; i++)
 		free(config->screen_marks[i].picture);
 	free(config->screen_marks);

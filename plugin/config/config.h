@@ -40,6 +40,11 @@ struct timed_mark {
 	uint64_t t_ns;
 };
 
+/* A mark that was made before the machine goes on from where it was kept. */
+struct past_mark {
+	char name[TRACE_NAME_MAX + 1];
+};
+
 /* A key that is pressed and let go behind a mark. */
 struct key_press {
 	char key[TRACE_NAME_MAX + 1]; /* QEMU's; empty: none is */
@@ -180,6 +185,10 @@ struct config {
 	char network_name[TRACE_NAME_MAX + 1]; /* of QEMU's netdev */
 	struct timed_mark *timed_marks;
 	size_t n_timed_marks;
+	struct past_mark *past; /* of a machine that goes on */
+	size_t n_past;
+	bool slide_known; /* the same: where its kernel lies */
+	uint64_t slide;
 	uint32_t kvm_features; /* of the hypervisor that the guest sees; 0: none is shown */
 	struct price *prices;
 	size_t n_prices;

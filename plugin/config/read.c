@@ -8,6 +8,7 @@
 
 #include "disk_lines.h"
 #include "line.h"
+#include "past_lines.h"
 #include "price_lines.h"
 #include "profile_lines.h"
 #include "screen_lines.h"
@@ -209,6 +210,7 @@ static const struct {
 	{ "charge", read_charge }, { "at", read_at },	{ "network", read_network },
 	{ "price", price_line_read }, { "touch", touch_line_read },
 	{ "kvm", kvm_line_read }, { "asleep", asleep_line_read }, { "press", press_line_read },
+	{ "slide", slide_line_read }, { "past", past_line_read },
 };
 
 static int read_line(struct line *line, struct config *config)

@@ -47,6 +47,9 @@ static const char WHOLE[] = "# made by bootlab\n"
 			    "cutlines\n"
 			    "traps\n"
 			    "pause kept\n"
+			    "slide 1f000000\n"
+			    "past before\n"
+			    "past earlier\n"
 			    "stop ready"; /* a last line without its newline is a line */
 
 static int read_text(const char *text, char message[256], struct config *ret)
@@ -92,6 +95,8 @@ static void test_whole(void)
 	CHECK(config.network_fd == 7 && !strcmp(config.network_name, "net0"));
 	CHECK(!strcmp(config.user_name, "first_user_instruction") && !strcmp(config.user_after, "init_exec"));
 	CHECK(config.guest_marks && !strcmp(config.stop, "ready") && !strcmp(config.pause, "kept"));
+	CHECK(config.slide_known && config.slide == 0x1f000000 && config.n_past == 2);
+	CHECK(!strcmp(config.past[0].name, "before") && !strcmp(config.past[1].name, "earlier"));
 	CHECK(!strcmp(config.functions, "/a path/with  blanks/kernel.txt"));
 	CHECK(config.n_hooks == 2 && config.hooks[0].kind == HOOK_SWITCH && config.hooks[0].address == 0xffffffff81001000);
 	CHECK(config.hooks[1].kind == HOOK_CONSOLE_INITCALLS);
@@ -207,6 +212,9 @@ static void test_bad_lines(void)
 		{ "arch aarch64\nnetwork 99999999 net0\n", "boot.conf:2: network 99999999: not a file descriptor" },
 		{ "arch aarch64\nnetwork 3 net0\nnetwork 4 net0\n", "boot.conf:3: a second network line" },
 		{ "arch aarch64\nstop\n", "boot.conf:2: expected: stop NAME" },
+		{ "arch aarch64\nslide\n", "boot.conf:2: expected: slide HEX" },
+		{ "arch aarch64\nslide 0\nslide 0\n", "boot.conf:3: a second slide line" },
+		{ "arch aarch64\npast\n", "boot.conf:2: expected: past NAME" },
 		{ "arch aarch64\npause\n", "boot.conf:2: expected: pause NAME" },
 		{ "arch aarch64\nguestmarks\npause a\npause b\n", "boot.conf:4: a second pause line" },
 		{ "arch aarch64\npause a\n", "boot.conf:2: pause a: there is no mark a, and no guestmarks line" },
