@@ -174,6 +174,11 @@ class Rootfs(Content):
     """Size of an ext4 file system; by default what fits, and a quarter more."""
     journal: bool = True
     """Whether an ext4 file system has a journal."""
+    late: tuple[str, ...] = Field(default=(), strict=False, exclude_if=lambda value: not value)
+    """Paths of an ext4 root, each with all below it, that have a part of it of their own: what changes there changes no
+    block outside of it, so that boots may begin at a mark before it is read (snapshots.md)."""
+    late_mib: int = Field(default=16, ge=1, le=1 << 16, exclude_if=lambda value: value == 16)
+    """How large that part is: what they may grow to."""
     device: Literal["virtio-blk", "nvme", "scsi", "pmem", "kept-ram"] = "virtio-blk"
     """/dev/vda, /dev/nvme0n1, /dev/sda; `pmem`: memory that keeps (an NVDIMM, /dev/pmem0); `kept-ram`: RAM that
     outlives the power, with its copy on /dev/vda (persistence.md). Each repeats exactly."""
@@ -223,6 +228,12 @@ class Rootfs(Content):
             raise ValueError("layout is for an ext4 root that a recipe makes")
         if self.layout is not None and self.layout_text:
             raise ValueError("layout and layout_text: give one of them")
+        if self.late and (self.path is not None or self.filesystem is not FileSystem.EXT4):
+            raise ValueError("late is for an ext4 root that a recipe makes")
+        if wrong := [
+            path for path in self.late if not path.startswith("/") or path != str(PurePosixPath(path)) or path == "/"
+        ]:
+            raise ValueError(f"late {wrong[0]!r}: expected the whole path of a file or folder in the root: /app")
         if self.keep_writes and self.model is None:
             raise ValueError("keep_writes is of a disk with a model")
         if (self.device == "kept-ram") != (self.kept_ram is not None):

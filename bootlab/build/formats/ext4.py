@@ -11,11 +11,13 @@ import os
 import stat
 import struct
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path, PurePosixPath
 from uuid import UUID
 
 from bootlab.build.formats.cpio import Entry
+from bootlab.build.formats.ext4_late import INODES, LatePart, add
 from bootlab.errors import BootlabError, InputError
 from bootlab.process import run
 
@@ -35,6 +37,7 @@ _PACKAGE = "e2fsprogs"
 _DEADLINE_S = 600.0
 _BLOCK = 4096
 _INODE = 256
+_GROUP_MIB = 128
 _JOURNAL_NEEDS_MIB = 10
 """mke2fs makes no journal below 4 MiB, nor of more than half the free blocks; below 8 MiB it silently leaves it out."""
 _IN_INODE = 59
@@ -58,14 +61,26 @@ def make(path: Path, size_mib: int, *, block: int, inodes: int, journal_mib: int
 
 
 def make_from(
-    entries: Sequence[Entry], path: Path, size_mib: int | None, *, journal: bool, uuid: str = DEFAULT_UUID
+    entries: Sequence[Entry],
+    path: Path,
+    size_mib: int | None,
+    *,
+    journal: bool,
+    uuid: str = DEFAULT_UUID,
+    late: LatePart | None = None,
 ) -> None:
     """Make a file system that holds `entries` (sorted) at `path`; by default as large as they need and a quarter more.
 
-    `path.parent` is scratch space. Raises InputError when they do not fit, MissingTool (e2fsprogs), ProgramFailed.
+    `late`: those of them that lie in a part of their own. `path.parent` is scratch space. Raises InputError when they
+    do not fit, MissingTool (e2fsprogs), ProgramFailed.
     """
+    entries, behind = (entries, []) if late is None else late.split(entries)
     inodes = len(entries) * 5 // 4 + 64
     blocks = _blocks(entries)
+    if late is not None:
+        blocks += late.blocks
+        # The part lies in one group, whichever that is, behind what is skipped of its inode table.
+        inodes += 2 * INODES * (2 + (size_mib or blocks * 2 * _BLOCK >> 20) // _GROUP_MIB)
     journal_mib = (4 if blocks < 16384 else 16) if journal else 0
     needed = blocks * _BLOCK + inodes * _INODE + (journal_mib << 20)
     given_mib = size_mib or max(-(-(needed * 5 // 4 + (1 << 20)) >> 20), _JOURNAL_NEEDS_MIB if journal else 0)
@@ -82,8 +97,14 @@ def make_from(
     make(path, given_mib, block=_BLOCK, inodes=inodes, journal_mib=journal_mib, uuid=uuid)
     folder = path.parent / "files"
     folder.mkdir()
+    _debugfs(path, _commands(entries, folder))
+    if late is not None:
+        add(late, path, behind, _commands(behind, folder, "late"), partial(_debugfs, path))
+
+
+def _debugfs(path: Path, commands: Iterable[str]) -> None:
     script = path.parent / "debugfs"
-    script.write_text("".join(f"{line}\n" for line in _commands(entries, folder)), errors="surrogateescape")
+    script.write_text("".join(f"{line}\n" for line in commands), errors="surrogateescape")
     told = run(
         ["debugfs", "-w", "-f", script, path], deadline_s=_DEADLINE_S, env=_ENVIRONMENT, package=_PACKAGE
     ).stderr.decode(errors="replace")
@@ -114,7 +135,7 @@ def _blocks(entries: Sequence[Entry]) -> int:
     return blocks + sum(size // _BLOCK for size in folders.values()) + 16
 
 
-def _commands(entries: Sequence[Entry], folder: Path) -> Iterator[str]:
+def _commands(entries: Sequence[Entry], folder: Path, names: str = "") -> Iterator[str]:
     links = Counter(entry.linked for entry in entries)
     first: dict[str, str] = {}
     here = ""
@@ -136,7 +157,7 @@ def _commands(entries: Sequence[Entry], folder: Path) -> Iterator[str]:
             yield f"symlink {_quoted(name)} {_quoted(entry.data.decode(errors='surrogateescape'))}"
             continue
         elif kind == stat.S_IFREG:
-            content = folder / str(number)
+            content = folder / f"{names}{number}"
             content.write_bytes(entry.data)
             yield f"write {_quoted(str(content))} {_quoted(name)}"
             if links[entry.linked] > 1 and entry.linked:
@@ -151,7 +172,7 @@ def _commands(entries: Sequence[Entry], folder: Path) -> Iterator[str]:
         for field, number_of in zip(("uid", "gid"), entry.owner, strict=True):
             yield f"sif {_quoted(place)} {field} {number_of}"
         for index, (attribute, value) in enumerate(entry.xattrs):
-            content = folder / f"{number}.{index}"
+            content = folder / f"{names}{number}.{index}"
             content.write_bytes(value)
             yield f"ea_set -f {_quoted(str(content))} {_quoted(place)} {_quoted(attribute)}"
 

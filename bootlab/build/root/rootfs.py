@@ -13,6 +13,7 @@ from uuid import UUID, uuid5
 
 from bootlab.build.formats import ext4, tar
 from bootlab.build.formats.cpio import Entry
+from bootlab.build.formats.ext4_late import BLOCK, LatePart
 from bootlab.build.root.content import Ingredients, collect, identify_content
 from bootlab.build.root.readahead import expect_learned_on, in_boot_order
 from bootlab.build.workshop import Workshop
@@ -24,6 +25,7 @@ _UUID = "b0071ab0-0000-4000-8000-000000000003"
 _DEADLINE_S = 1200.0
 _FORMAT = 3
 _PMEM_ALIGNMENT = 2 << 20
+_BLOCKS_OF_MIB = (1 << 20) // BLOCK
 _SQUASHFS = {
     Compression.NONE: ("-noI", "-noId", "-noD", "-noF", "-noX"),
     Compression.GZIP: ("-comp", "gzip"),
@@ -69,7 +71,8 @@ def key(recipe: Rootfs, made_of: Ingredients) -> str:
     form = f"{_FORMAT} {recipe.filesystem.value} {recipe.compression.value} {recipe.size_mib} {recipe.journal}"
     # An image laid out by a pack has a UUID of its own since format 3; no other image changed by that.
     own_uuid = " own uuid" if recipe.laid_out else ""
-    return f"{form} {recipe.device == 'pmem'} {identify_content(recipe, made_of)}{own_uuid}"
+    late = f" late {recipe.late} {recipe.late_mib}" if recipe.late else ""
+    return f"{form} {recipe.device == 'pmem'} {identify_content(recipe, made_of)}{own_uuid}{late}"
 
 
 _Make = Callable[[Sequence[Entry]], None]
@@ -79,10 +82,13 @@ def _ext4(recipe: Rootfs, path: Path) -> _Make:
     require_program("debugfs", package="e2fsprogs")
 
     def make(entries: Sequence[Entry]) -> None:
-        uuid = _uuid_of_order(entries) if recipe.laid_out else ext4.DEFAULT_UUID
+        late = LatePart(recipe.late, recipe.late_mib * _BLOCKS_OF_MIB) if recipe.late else None
+        # What a part of its own holds moves nothing else.
+        early = entries if late is None else late.split(entries)[0]
+        uuid = _uuid_of_order(early) if recipe.laid_out else ext4.DEFAULT_UUID
         if recipe.readahead is not None:
             expect_learned_on(recipe.readahead, ext4.statfs_id(uuid))
-        ext4.make_from(entries, path, recipe.size_mib, journal=recipe.journal, uuid=uuid)
+        ext4.make_from(entries, path, recipe.size_mib, journal=recipe.journal, uuid=uuid, late=late)
 
     return make
 
