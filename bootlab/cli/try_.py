@@ -28,6 +28,7 @@ from bootlab.errors import InputError
 from bootlab.experiments.audits import audited_facts
 from bootlab.experiments.engine import Engine
 from bootlab.experiments.family import DEFAULT_NULLS
+from bootlab.experiments.from_mark import beginning_at, expect_mark
 from bootlab.experiments.store import RunKind
 from bootlab.experiments.trial.plan import PLANS, require_plan
 from bootlab.experiments.trial.procedure import Trial
@@ -96,6 +97,15 @@ def try_(
         str | None,
         typer.Option("--audit", metavar="RUN", help="What bootlab audit found, for techniques that ask for it."),
     ] = None,
+    from_mark: Annotated[
+        str | None,
+        typer.Option(
+            "--from-mark",
+            metavar="MARK",
+            help="Let boots begin at this mark of the guest, where the machine of another boot was kept that had begun "
+            "alike to the last block: the same figures, less host time (docs/snapshots.md).",
+        ),
+    ] = None,
     price: PriceModel = None,
     resume: Resume = None,
     parallel: Parallel = None,
@@ -117,6 +127,7 @@ def try_(
     now = _TrialRequest(
         system=digest(value),
         price=absolute_model(price),
+        from_mark=from_mark,
         techniques=technique or [],
         plan=plan or "gain",
         seeds=seeds or (3 if value.clock.kind is ClockKind.VIRTUAL else 10),
@@ -129,10 +140,14 @@ def try_(
     )
     if value.clock.kind is not ClockKind.VIRTUAL and now.seeds < FEWEST_WALL:
         raise InputError(f"--seeds {now.seeds}: a noisy clock needs at least {FEWEST_WALL} boots a side")
-    options = [technique, plan, seeds, nulls, alone, stack, ablation, audit, price]
+    options = [technique, plan, seeds, nulls, alone, stack, ablation, audit, price, from_mark]
     question = settle(store, resume, RunKind.TRY, value.name, now, options)
     asked = question.asked
     question.expect_unchanged(asked.system, now.system)
+    if asked.from_mark is not None:
+        expect_mark(asked.from_mark)
+        if chosen.cluster is not None:
+            raise InputError("--from-mark: machines are kept on this host", hint="leave out --cluster, or --from-mark")
     _expect_sense(asked)
     value = with_price(value, asked.price)
     chosen_plan = require_plan(asked.plan)
@@ -152,8 +167,15 @@ def try_(
         kept(run, system),
         boot_progress(None, silent=json) as progress,
         chosen.open(progress.note) as place,
+        beginning_at(run, asked.from_mark, progress.note) as beginnings,
     ):
-        engine = Engine(run, place=place, reuse=True, watcher=lambda done: progress.count_boot(done.job.label))
+        engine = Engine(
+            run,
+            place=place,
+            reuse=True,
+            watcher=lambda done: progress.count_boot(done.job.label),
+            from_mark=beginnings,
+        )
         task = TrialTask(
             techniques=techniques,
             plan=chosen_plan,
@@ -187,9 +209,9 @@ class _TrialRequest(Document):
     facts: dict[str, str] = {}
     price: str | None = None
     outside: dict[str, str] = {}
-    """Techniques that are not bootlab's own -> the sha256 of the file that each is in.
-
-    Older runs lack the last six fields."""
+    """Techniques that are not bootlab's own -> the sha256 of the file that each is in."""
+    from_mark: str | None = None
+    """Older runs lack the last seven fields."""
 
 
 def _expect_sense(asked: _TrialRequest) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from bootlab.build.workshop import Workshop
 from bootlab.errors import Interrupted, StoreError, is_interruption
+from bootlab.experiments.from_mark import FromMark
 from bootlab.experiments.store import Run
 from bootlab.measure.place import BootPlace, Here
 from bootlab.measure.record import BootRecord, Outcome
@@ -28,6 +29,8 @@ class Job:
 
     label: str
     prepared: Prepared
+    keeps: bool = False
+    """Others will begin as it does: worth keeping its machine, where boots begin at a mark."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,7 @@ class Engine:
     """Runs jobs into one run's directory. `place`: where they run; this host, one a core, where nothing else is said.
 
     `side_by_side`: boots on the wall clock run beside each other, too, as many as the place has room for.
+    `from_mark`: where boots begin that need not be powered on.
     With `reuse`, a virtual-clock boot whose key the run has on record is not booted again: it would be identical.
     """
 
@@ -58,8 +62,10 @@ class Engine:
         reuse: bool = False,
         watcher: Watcher = lambda progress: None,
         side_by_side: bool = False,
+        from_mark: FromMark | None = None,
     ) -> None:
         self.run = run
+        self.from_mark = from_mark
         self._side_by_side = side_by_side
         self._reuse = reuse
         self._known = {record.key: record for record in _finished(run)} if reuse else {}
@@ -123,7 +129,11 @@ class Engine:
         # On the wall clock no two boots are the same, but a resumed run goes on behind those it has.
         if self._reuse and (earlier := find_finished_boot(directory, job.prepared)) is not None:
             return earlier, True
-        record = self._place.boot(job.prepared, self.run.boot_directory(job.label), self._cancel.is_set)
+        cancelled = self._cancel.is_set
+        if self.from_mark is not None:
+            record = self.from_mark.boot(self._place, job.prepared, job.label, cancelled, keeps=job.keeps)
+        else:
+            record = self._place.boot(job.prepared, self.run.boot_directory(job.label), cancelled)
         if _says_something(record):
             self._known[record.key] = record
         return record, False

@@ -92,10 +92,15 @@ class FamilyBoots:
             self._learned[key] = record.facts
         return self._learned[key]
 
-    def family(self, label: str, system: System, *, nulls: int, members: bool = True) -> Family:
-        """Boot `system` with every seed, and `nulls` null changes of it; without `members` only those."""
+    def family(self, label: str, system: System, *, nulls: int, members: bool = True, keeps: bool = False) -> Family:
+        """Boot `system` with every seed, and `nulls` null changes of it; without `members` only those.
+
+        `keeps`: the boots of others will begin as those of its members do.
+        """
         seeds = self.seeds if members else []
-        records = self.engine.boot_all(self._jobs(label, system, seeds, nulls))
+        jobs = self._jobs(label, system, seeds, nulls)
+        jobs[: len(seeds)] = [replace(job, keeps=keeps) for job in jobs[: len(seeds)]]
+        records = self.engine.boot_all(jobs)
         return self._made(label, system, records[: len(seeds)], records[len(seeds) :])
 
     def families(self, asked: Mapping[str, tuple[System, int]]) -> dict[str, Family]:
@@ -195,7 +200,8 @@ class FamilyBoots:
                 number = other if before_system is not None or own == 0 else 0
                 makes.append(partial(self.fresh_jobs, after[label], changed[label][0], number, null_builds=builds))
             made = self.each(makes)
-            jobs = made.pop(0) if before_system is not None else []
+            # What is changed is booted with the same seeds and words, so that it may begin as they do.
+            jobs = [replace(job, keeps=True) for job in made.pop(0)] if before_system is not None else []
             fresh = dict(zip(wants, made, strict=True))
             if not jobs and not any(fresh.values()):
                 return {label: (family, before) for label, family in after.items()}

@@ -68,6 +68,7 @@ async def boot_observed(seen: ObservedBoot, cancelled: Callable[[], bool] = lamb
             ending = await follow(seen, machine, cancelled)
     except BootFailed as error:
         ending = Ending(Outcome.NOT_STARTED, error.message)
+    seen.join_beginning()
     (seen.directory / "console.log").write_bytes(seen.heard.raw)
     if seen.prepared.questions is not None:
         (seen.directory / ANSWERS).write_bytes(seen.answers)

@@ -41,6 +41,9 @@ async def follow(seen: ObservedBoot, machine: OpenedMachine, cancelled: Callable
     if seen.watcher is not None:
         seen.watcher.opened(machine)
     seen.heard.begin(await session.power_on(), session.byte_ns)
+    if seen.prepared.begins is not None:
+        # What the boot has said that it shares its beginning with.
+        seen.heard.feed(seen.prepared.begins.console, seen.heard.zero_ns)
     followed = _Followed(seen, session, SessionEvents(session))
     try:
         return await followed.follow_to_end(machine)

@@ -5,9 +5,12 @@ from pathlib import Path
 from typing import Protocol
 
 from bootlab.measure.guest.heard_console import HeardConsole
-from bootlab.profile.recorded.trace import PluginTrace, read_trace
+from bootlab.profile.recorded.joined import join_traces
+from bootlab.profile.recorded.pictures import PICTURES
+from bootlab.profile.recorded.trace import PluginTrace, parse_trace, read_trace
+from bootlab.snapshot.asked import Beginning
 from bootlab.system import System
-from bootlab.targets.target import TRACE, OpenedMachine, Prepared
+from bootlab.targets.target import REST, TRACE, OpenedMachine, Prepared
 
 
 class BootWatcher(Protocol):
@@ -53,12 +56,29 @@ class ObservedBoot:
 
     def trace(self) -> PluginTrace | None:
         """Return what the plugin has written by now; None where there is no plugin. Raises InputError for damage."""
+        path = self.directory / REST
+        if self.prepared.begins is not None and path.exists():
+            return parse_trace(self._joined(self.prepared.begins, path), str(path))
         path = self.directory / TRACE
         return read_trace(path) if path.exists() else None
 
+    def join_beginning(self) -> None:
+        """Have the directory hold all of a boot that has another's beginning: trace and pictures. Raises OSError."""
+        path = self.directory / REST
+        if self.prepared.begins is not None and path.exists():
+            (self.directory / TRACE).write_text(self._joined(self.prepared.begins, path), encoding="ascii")
+            path.unlink()
+        pictures = self.directory / PICTURES
+        if self.prepared.begins is not None and pictures.exists():
+            seen = self.prepared.begins.boot / PICTURES
+            pictures.write_bytes(seen.read_bytes() + pictures.read_bytes())
+
+    def _joined(self, begins: Beginning, rest: Path) -> str:
+        return join_traces(begins.trace, begins.mark, rest.read_text(encoding="ascii", errors="replace"))
+
     def has_seen(self, mark: str) -> bool:
         """Return whether the trace has this mark of screen or keyboard, without reading the rest of it."""
-        path = self.directory / TRACE
+        path = self.directory / (TRACE if self.prepared.begins is None else REST)
         written = path.read_bytes() if path.exists() else b""
         return any(b"\n%s %s " % (kind, mark.encode()) in written for kind in (b"seen", b"typed"))
 

@@ -190,6 +190,16 @@ class RestoredRecord(Document):
     kept_ns: Nanoseconds
 
 
+class BeganRecord(Document):
+    """Where a boot began that went on from the mark of another, with which it has everything before in common."""
+
+    mark: str
+    t_ns: Nanoseconds
+    """Where the machine stood: everything up to here is the other boot's."""
+    boot: str
+    """Directory of the other."""
+
+
 class LaunchRecord(Document):
     """A part of what a VMM does before its guest's first instruction."""
 
@@ -311,6 +321,8 @@ class BootRecord(Document):
     """What was seen on the screen; None for a system without `[screen]`."""
     restored: RestoredRecord | None = Field(default=None, exclude_if=lambda value: value is None)
     """Of a machine that went on from a snapshot: its times are ns since then. None for one that was powered on."""
+    began: BeganRecord | None = Field(default=None, exclude_if=lambda value: value is None)
+    """Of a boot that was not powered on: it went on from a mark that another one had reached, and is a whole boot."""
     vmm: VmmRecord | None = Field(default=None, exclude_if=lambda value: value is None)
     """What came before power-on; None where the host's time counts nothing, or no VMM was started."""
     power_on: PowerOnRecord | None = Field(default=None, exclude_if=lambda value: value is None)

@@ -13,6 +13,7 @@ from bootlab.measure.host.facts import read_host_facts
 from bootlab.measure.observed_boot import ObservedBoot
 from bootlab.measure.price import price_record, priced_phases
 from bootlab.measure.record import (
+    BeganRecord,
     BootRecord,
     ChargeRecord,
     ConsoleStamps,
@@ -42,6 +43,7 @@ from bootlab.measure.waking import (
 from bootlab.profile.asked.marks import INITCALL, marks_looked_for
 from bootlab.profile.recorded.disk_requests import REQUESTS, disk_use, read_disk_requests
 from bootlab.profile.recorded.trace import DISKS, READS, SCREEN, TRAPS, PluginTrace, Stamp
+from bootlab.snapshot.asked import Beginning
 from bootlab.system import ClockKind, PowerOn, System
 from bootlab.targets.launch import Launch
 from bootlab.targets.target import LineStamps, Names
@@ -67,7 +69,6 @@ class HostRun:
 def fill_record(seen: ObservedBoot, ending: Ending, run: HostRun, pictures: Sequence[PictureRecord] = ()) -> BootRecord:
     """Return the record of a boot that has ended. Raises InputError for a trace that is damaged."""
     prepared, system, heard = seen.prepared, seen.system, seen.heard
-    virtual = system.clock.kind is ClockKind.VIRTUAL
     whole, trace = _traces(seen)
     ready = _find_ready_stamp(seen, trace)
     marks = _collect_marks(heard.guest.marks, trace, ready)
@@ -81,7 +82,7 @@ def fill_record(seen: ObservedBoot, ending: Ending, run: HostRun, pictures: Sequ
         system=system.name,
         clock=system.clock.kind.value,
         accelerator=prepared.runs_on,
-        ns_per_instruction=1 << system.clock.shift if virtual else None,
+        ns_per_instruction=1 << system.clock.shift if system.clock.kind is ClockKind.VIRTUAL else None,
         cpu=system.machine.cpu,
         seed=system.seed,
         outcome=ending.outcome,
@@ -104,6 +105,7 @@ def fill_record(seen: ObservedBoot, ending: Ending, run: HostRun, pictures: Sequ
         read_up_to=_read_up_to(marks, trace),
         screen=_screen_record(system, trace, pictures),
         restored=restored_record(prepared.restored),
+        began=_began_record(prepared.begins),
         bootstage=stage_records(heard.text),
         initcalls=[] if trace is None else cut_initcalls(trace, prepared.symbols, marks),
         guest_clock=_place_clock(seen, trace),
@@ -326,6 +328,10 @@ def _place_clock(seen: ObservedBoot, trace: PluginTrace | None) -> GuestClock | 
     if placed is None:
         return None
     return GuestClock(offset_ns=placed.offset_ns, uncertainty_ns=placed.uncertainty_ns, since_ns=placed.since_ns)
+
+
+def _began_record(begins: Beginning | None) -> BeganRecord | None:
+    return None if begins is None else BeganRecord(mark=begins.mark, t_ns=begins.t_ns, boot=str(begins.boot))
 
 
 def _vmm_record(launch: Launch | None) -> VmmRecord | None:

@@ -7,22 +7,27 @@ import asyncio
 import os
 import shutil
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from bootlab.build.formats.sparse import copy_sparse
-from bootlab.errors import BootFailed
+from bootlab.errors import BootFailed, Interrupted
 from bootlab.measure.guest.heard_console import HeardConsole
 from bootlab.measure.host.deadline import deadline
 from bootlab.measure.record_files import store_error, write_whole
 from bootlab.measure.session_events import SessionEvents
 from bootlab.profile.recorded.trace import read_trace
-from bootlab.snapshot.asked import KeepRequest
+from bootlab.snapshot.asked import Beginning, KeepRequest
 from bootlab.snapshot.refusals import MANIFEST, RAM, MemoryForm, SnapshotManifest, hash_file
 from bootlab.targets.boot_key import boot_values
 from bootlab.targets.target import TRACE, ConsoleBytes, Ended, MarkReached, OpenedMachine, Prepared, StandsStill
 
+CONSOLE: Final = "console.log"
+"""What the machine said, in the directory of the boot that is kept."""
 _LAST_LINES = 160
+_LOOK_S = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +47,7 @@ def keep(prepared: Prepared, at: str, form: MemoryForm, places: Places) -> Snaps
     making = places.folder.with_name(f".unfinished-{places.folder.name}")
     try:
         making.mkdir()
-        stood = asyncio.run(_boot(prepared.kept_at(KeepRequest(at, making, form)), places.boot))
-        if form is not MemoryForm.MAPPED_RAM:
-            # It was laid out as a whole, and most of a guest's memory was never touched.
-            _leave_zeros_out(making / RAM)
+        stood = _keep_machine(prepared.kept_at(KeepRequest(at, making, form)), places.boot)
         files = {path.name: hash_file(path) for path in sorted(making.iterdir())}
         manifest = SnapshotManifest(
             system=prepared.system.name,
@@ -70,6 +72,37 @@ def keep(prepared: Prepared, at: str, form: MemoryForm, places: Places) -> Snaps
     return manifest
 
 
+def keep_beginning(
+    prepared: Prepared, at: str, places: Places, cancelled: Callable[[], bool] = lambda: False
+) -> Beginning:
+    """Boot to the mark `at`, keep the machine there, and return what others go on from; its folder is the caller's.
+
+    What it has read of its disks is kept as well. Raises BootFailed where the mark is not reached before the boot is
+    ready, or the machine cannot be kept; StoreError; Interrupted when `cancelled()` became true.
+    """
+    try:
+        places.folder.mkdir(parents=True)
+        request = KeepRequest(at, places.folder, reads=True)
+        stood = _keep_machine(prepared.kept_at(request), places.boot, cancelled)
+        console = (places.boot / CONSOLE).read_bytes()
+        trace = (places.boot / TRACE).read_text(encoding="ascii")
+    except BaseException as error:
+        shutil.rmtree(places.folder, ignore_errors=True)
+        if isinstance(error, OSError):
+            raise store_error(places.folder, error) from error
+        raise
+    return Beginning(places.folder, request.form, at, stood.t_ns, trace, console, places.boot, stood.host_s)
+
+
+def _keep_machine(prepared: Prepared, boot: Path, cancelled: Callable[[], bool] = lambda: False) -> "_Stood":
+    assert prepared.keeping is not None
+    stood = asyncio.run(_boot_unless(prepared, boot, cancelled))
+    if prepared.keeping.form is not MemoryForm.MAPPED_RAM:
+        # It was laid out as a whole, and most of a guest's memory was never touched.
+        _leave_zeros_out(prepared.keeping.folder / RAM)
+    return stood
+
+
 def _leave_zeros_out(path: Path) -> None:
     whole = path.with_suffix(".whole")
     path.rename(whole)
@@ -81,11 +114,25 @@ def _leave_zeros_out(path: Path) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Stood:
-    """Where the machine stood: since power-on, and how far past its mark at most. `instructions`: None if uncounted."""
+    """Where the machine stood: since power-on, and how far past its mark at most. `instructions`: None if uncounted.
+
+    `host_s`: host seconds from power-on to there.
+    """
 
     t_ns: int
     late_ns: int
     instructions: int | None
+    host_s: float
+
+
+async def _boot_unless(prepared: Prepared, directory: Path, cancelled: Callable[[], bool]) -> _Stood:
+    boot = asyncio.create_task(_boot(prepared, directory))
+    while not (await asyncio.wait({boot}, timeout=_LOOK_S))[0]:
+        if cancelled():
+            boot.cancel()
+    if boot.cancelled():
+        raise Interrupted("interrupted")
+    return boot.result()
 
 
 async def _boot(prepared: Prepared, directory: Path) -> _Stood:
@@ -95,21 +142,21 @@ async def _boot(prepared: Prepared, directory: Path) -> _Stood:
     try:
         async with prepared.open(directory, []) as machine:
             heard.begin(await machine.session.power_on(), machine.session.byte_ns)
-            held_ns = await _follow(prepared, machine, heard)
+            held_ns, host_s = await _follow(prepared, machine, heard)
     finally:
-        (directory / "console.log").write_bytes(heard.raw)
+        (directory / CONSOLE).write_bytes(heard.raw)
     if held_ns is not None:
         t_ns = heard.guest.marks[at]
-        return _Stood(t_ns, max(0, held_ns - heard.zero_ns - t_ns), None)
+        return _Stood(t_ns, max(0, held_ns - heard.zero_ns - t_ns), None, host_s)
     trace = read_trace(directory / TRACE)
     stood = trace.guest_marks.get(at) or trace.marks.get(at)
     if stood is None:
         raise BootFailed(f"the machine stood still, and its trace has no mark {at}")
-    return _Stood(stood.t_ns, 0, stood.instructions)
+    return _Stood(stood.t_ns, 0, stood.instructions, host_s)
 
 
-async def _follow(prepared: Prepared, machine: OpenedMachine, heard: HeardConsole) -> int | None:
-    # Returns when it was made to stand still, on the host's clock; None where it did so by itself.
+async def _follow(prepared: Prepared, machine: OpenedMachine, heard: HeardConsole) -> tuple[int | None, float]:
+    # Returns when it was made to stand still, on the host's clock, None where it did so by itself; the host's seconds.
     assert prepared.keeping is not None and machine.keep is not None
     session, at = machine.session, prepared.keeping.at
     events = SessionEvents(session)
@@ -131,6 +178,7 @@ async def _follow(prepared: Prepared, machine: OpenedMachine, heard: HeardConsol
                     await machine.hold()
                     held_ns = time.monotonic_ns()
                     break
+        host_s = time.monotonic() - began_s
         await machine.keep()
         await session.stop()
         while events.ended is None:
@@ -145,7 +193,7 @@ async def _follow(prepared: Prepared, machine: OpenedMachine, heard: HeardConsol
         ) from error
     finally:
         events.close()
-    return held_ns
+    return held_ns, host_s
 
 
 def _last_words(heard: HeardConsole) -> str:

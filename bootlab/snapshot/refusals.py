@@ -134,7 +134,7 @@ def expect_same_machine(
         for name in sorted(manifest.hashes.keys() | hashes.keys())
         if manifest.hashes.get(name) != hashes.get(name)
     ]
-    before, now = dict(_leaves(manifest.values)), dict(_leaves(values))
+    before, now = dict(leaves(manifest.values)), dict(leaves(values))
     changed += [
         f"{key}: {before.get(key, 'nothing')!r} when it was kept, {now.get(key, 'nothing')!r} now"
         for key in sorted(before.keys() | now.keys())
@@ -211,12 +211,13 @@ def _what_changed(name: str, before: str | None, now: str | None) -> str:
     return f"{words.get(name, 'another file')} ({now[:12]}, was {before[:12]})"
 
 
-def _leaves(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:
+def leaves(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield each value in a document by its key, such as `machine.type` or `disks.0.serial`."""
     if isinstance(value, Mapping) and value:
         for name, inner in value.items():
-            yield from _leaves(inner, f"{key}.{name}" if key else str(name))
+            yield from leaves(inner, f"{key}.{name}" if key else str(name))
     elif isinstance(value, list | tuple) and value:
         for index, inner in enumerate(value):
-            yield from _leaves(inner, f"{key}.{index}")
+            yield from leaves(inner, f"{key}.{index}")
     else:
         yield key, value if not isinstance(value, Mapping | list | tuple) else None

@@ -22,7 +22,7 @@ from typing import Any, Final, Protocol, Self
 from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
 from bootlab.profile.asked.request import ProfileRequest
-from bootlab.snapshot.asked import KeepRequest, Restored
+from bootlab.snapshot.asked import Beginning, KeepRequest, Restored
 from bootlab.snapshot.refusals import MemoryForm
 from bootlab.system import BootFiles, System
 from bootlab.targets.boot_key import boot_key
@@ -31,6 +31,8 @@ from bootlab.targets.shell import Ask, ShellQuestions, Telling
 
 TRACE: Final = "trace.txt"
 """What an exact machine recorded, in a boot's directory (plugin/trace_format.h)."""
+REST: Final = "trace-from-mark.txt"
+"""The same while one runs that goes on from another boot's mark; `TRACE` then has that one's beginning, too."""
 UNFINISHED: Final = ".unfinished-"
 """In the name of a boot's directory: it did not end, or counts no more, and was moved aside."""
 WARM_UP: Final = "warm-up"
@@ -209,6 +211,8 @@ class Prepared(ABC):
     console: ConsoleTraits = ConsoleTraits()
     keeping: KeepRequest | None = None
     restored: Restored | None = None
+    begins: Beginning | None = None
+    """The boot that it shares its beginning with, and goes on from."""
     questions: ShellQuestions | None = None
     """What its shell is asked once it is ready and well."""
 
@@ -218,6 +222,10 @@ class Prepared(ABC):
             f"clock.kind: a machine that runs on {self.runs_on} cannot be kept in a snapshot",
             hint='an emulated machine on the virtual clock can: clock.kind = "virtual"',
         )
+
+    def expect_beginning(self, at: str) -> None:
+        """Raise InputError, as `expect_keepable`, for a machine that cannot be kept at this mark to be gone on from."""
+        self.expect_keepable()
 
     @property
     def memory_forms(self) -> tuple[MemoryForm, ...]:
@@ -238,6 +246,14 @@ class Prepared(ABC):
         """Return the boot that goes on from a snapshot of this one. Raises as `expect_keepable`."""
         self.expect_keepable()
         return replace(self, restored=restored)
+
+    def from_mark(self, beginning: Beginning) -> Self:
+        """Return the same boot, which is not powered on: it goes on from where another stood that began alike.
+
+        Its key, its trace and its record are those of the whole boot. Raises as `expect_beginning`.
+        """
+        self.expect_beginning(beginning.mark)
+        return replace(self, begins=beginning)
 
     def asking(self, questions: ShellQuestions) -> Self:
         """Return the same boot, whose shell is asked at its end. Raises InputError where nobody can reach one."""
@@ -400,20 +416,3 @@ class Target(Protocol):
     def doubts(self, system: System) -> list[str]:
         """Return why boots of this system may not repeat exactly although its clock is the virtual one."""
         ...
-
-
-def sizes_of(system: System, files: BootFiles) -> dict[str, int]:
-    """Return the bytes of kernel, initramfs, card, flash, rootfs and disks, of those there are. Raises OSError."""
-    # Disks follow the root file system, which is the first.
-    names = [f"disk{index}" for index in range(len(files.disks))]
-    if system.rootfs is not None:
-        names = ["rootfs", *names[:-1]]
-    named = {
-        "kernel": files.kernel,
-        "initramfs": files.initramfs,
-        "image": files.image,
-        "card": files.card,
-        "flash": files.flash,
-        **dict(zip(names, files.disks, strict=True)),
-    }
-    return {name: path.stat().st_size for name, path in named.items() if path is not None}

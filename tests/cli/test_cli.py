@@ -109,6 +109,11 @@ def test_no_runs_yet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
         (["try", "examples/debian-cloud.toml", "--plan", "nonsense"], "no such plan"),
         (["try", "examples/debian-cloud.toml", "--no-alone"], "--no-alone: plan gain stacks what helped alone"),
         (["try", "examples/debian-cloud.toml", "--no-alone", "--no-stack"], "nothing would be measured"),
+        (
+            ["try", "examples/debian-cloud.toml", "--from-mark", "late", "--cluster", "local:2"],
+            "machines are kept on this host",
+        ),
+        (["try", "examples/debian-cloud.toml", "--from-mark", "two words"], "--from-mark 'two words'"),
         (["report", "no-such-run"], "no such run"),
         (["compare", "1", "2"], "no such run"),
     ],

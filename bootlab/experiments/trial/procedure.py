@@ -65,6 +65,7 @@ class Trial:
             price=base.median.price,
             board_model=system.board_model,
             cost=self._cost(began),
+            from_mark=None if self.engine.from_mark is None else self.engine.from_mark.result(),
             chances=[] if self._boots.wall else find_chances(base.members),
             wrong=WRONG["wall" if self._boots.wall else "virtual"],
             hashes=base.median.hashes,
@@ -76,8 +77,11 @@ class Trial:
     def _baseline(self) -> Ground:
         nulls = self._task.nulls
         self._tell(f"baseline: seeds {_list(self._boots.seeds)} and {nulls} null changes")
-        self._boots.prepare(self._system, "baseline")
-        family = self._boots.family("baseline", self._system, nulls=nulls)
+        prepared = self._boots.prepare(self._system, "baseline")
+        if self.engine.from_mark is not None:
+            # Before any boot: what cannot be kept is a mistake of the file, or of the option.
+            prepared.expect_beginning(self.engine.from_mark.mark)
+        family = self._boots.family("baseline", self._system, nulls=nulls, keeps=True)
         expect_none_killed(family)
         if family.failed is not None:
             raise _bad_baseline(self._system, family.failed)

@@ -17,6 +17,7 @@ from pydantic import Field, model_validator
 
 from bootlab.document import Document
 from bootlab.experiments.chance import Chance
+from bootlab.experiments.from_mark import FromMarkResult
 from bootlab.measure.record import PhaseRecord, PriceRecord
 from bootlab.system import BoardModel, Storage
 from bootlab.techniques.model.evidence import Effect
@@ -246,6 +247,8 @@ class TryResult(Document):
     board_model: BoardModel | None = None
     """What a board's card, line and camera take, in every time here. None in older results."""
     cost: TrialCost | None = None
+    from_mark: FromMarkResult | None = Field(default=None, exclude_if=lambda value: value is None)
+    """How many boots began at a mark instead of at power-on; None where none was to."""
     chances: list[Chance] = Field(default=[], exclude_if=lambda value: not value)
     """Steps of the baseline that take another time with every seed, by what its boots said; on the virtual clock."""
     wrong: float | None = None

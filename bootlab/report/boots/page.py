@@ -57,7 +57,7 @@ from bootlab.report.trial.sections import (
     verdict_table,
 )
 from bootlab.report.trial.timings import timings_of_page
-from bootlab.report.trial.words import clock_words, cost_words, sides_of
+from bootlab.report.trial.words import clock_words, cost_words, from_mark_words, sides_of
 
 __all__ = ["Console", "boot_page", "compare_page", "series_page", "try_page"]
 
@@ -95,6 +95,7 @@ def try_page(result: TryResult, consoles: Sequence[Console] = ()) -> str:
             ("plan", result.plan), ("seeds", ", ".join(map(str, result.seeds))),
             *([("board model", result.board_model.label)] if result.board_model is not None else []),
             ("cost", cost_words(result) or "not recorded"),
+            *(("from a mark", line.strip()) for line in from_mark_words(result)),
             ("baseline run", tag("code", result.baseline_run)), ("run", tag("code", result.run)),
         ])),
     ]  # fmt: skip

@@ -18,6 +18,7 @@ from bootlab.report.trial.words import (
     clock_words,
     cost_words,
     file_rows,
+    from_mark_words,
     in_order,
     inputs_of,
     kept,
@@ -87,7 +88,7 @@ def try_result(result: TryResult) -> RenderableType:
     if result.wrong is not None:
         lines.append(Text(f"of techniques that do nothing at most {result.wrong:.1%} get a verdict", style="dim"))
     clock = clock_words(result)
-    host = [Text(words, style="dim")] if (words := cost_words(result)) else []
+    host = [Text(words, style="dim") for words in (cost_words(result), *from_mark_words(result)) if words]
     return Group(*lines, *foot(clock, result.hashes, result.run, result.board_model), *host)
 
 

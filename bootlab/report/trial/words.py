@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from bootlab.experiments.trial.result import Baseline, Finished, Judged, StackName, Step, TryResult
 from bootlab.measure.price import priced_phases_of
 from bootlab.report.boots.side_by_side import Side
-from bootlab.report.parts.figures import clock_sentence, price_sentence, price_words
+from bootlab.report.parts.figures import clock_sentence, price_sentence, price_words, visible
 from bootlab.techniques.model.verdict import Verdict
 
 KINDS = {
@@ -147,6 +147,23 @@ def cost_words(result: TryResult) -> str:
     booted = f"{cost.boots} boots of {cost.qemu_s:.0f} s in {cost.booting_s:.0f} s, {cost.parallel} at a time"
     ratio = f", {cost.per_qemu:.2f}x the boots' own without building" if cost.per_qemu is not None else ""
     return f"host: {built}; {booted}; {cost.elapsed_s:.0f} s in all{ratio}"
+
+
+def from_mark_words(result: TryResult) -> list[str]:
+    """Return how many boots began at a mark, how many could not and why, and what it saved; empty where none was to."""
+    told = result.from_mark
+    if told is None:
+        return []
+    others = sum(told.powered_on.values())
+    lines = [
+        f"{told.began} boots began at {visible(told.mark)}, where {told.kept} machines were kept, and {others} at "
+        f"power-on: {told.saved_s:.0f} host s saved ({told.skipped_s:.0f} not run again, {told.spent_s:.0f} spent)"
+    ]
+    lines += [f"  {number} at power-on: {visible(why)}" for why, number in told.powered_on.items()]
+    if told.given_up:
+        lines.append(f"  given up: {visible(told.given_up)}")
+    both = told.checked or "there was none to be: of none that began there a disk had changed"
+    return [*lines, f"  the boot that was run both ways: {visible(both)}"]
 
 
 def in_order(judged: Sequence[Judged]) -> list[Judged]:

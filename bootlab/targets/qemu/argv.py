@@ -67,6 +67,10 @@ class PluginFiles:
     writes: Path | None = None
     pictures: Path | None = None
     """Where it writes what it sees on the screen."""
+    state: Path | None = None
+    """Where it keeps what it knows of the screen, of a boot that is kept."""
+    resume: Path | None = None
+    """Where another boot has kept that."""
     log: Path | None = None
     logged: str = ""
 
@@ -81,10 +85,14 @@ class MemoryFile:
 
 @dataclass(frozen=True, slots=True)
 class Overlays:
-    """What was written to each disk, as files over what the disks began as. `kept`: what is written goes into them."""
+    """What was written to each disk, as files over what the disks began as. `kept`: what is written goes into them.
+
+    `reads`: and what is read.
+    """
 
     paths: tuple[Path, ...]
     kept: bool
+    reads: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,12 +100,13 @@ class SnapshotFiles:
     """Where QEMU finds or leaves what a snapshot is made of.
 
     `ram`: the file that is the guest's memory; None: it is in the state. `overlays`: what was written to each disk.
-    `incoming`: it goes on from there; else it begins at power-on, and will be kept.
+    `incoming`: it goes on from there; else it begins at power-on, and will be kept, with `reads` what it reads as well.
     """
 
     ram: Path | None
     overlays: tuple[Path, ...]
     incoming: bool
+    reads: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +145,7 @@ class Wiring:
         """Return what was written to each disk, of this boot and of those before; None where nothing of it is kept."""
         if self.snapshot is None:
             return self.overlays
-        return Overlays(self.snapshot.overlays, kept=not self.snapshot.incoming)
+        return Overlays(self.snapshot.overlays, kept=not self.snapshot.incoming, reads=self.snapshot.reads)
 
 
 def qemu_binary(system: System) -> str:
@@ -166,14 +175,9 @@ def qemu_argv(system: System, files: BootFiles, wiring: Wiring) -> list[str]:
     if wiring.plugin is not None:
         plugin = wiring.plugin
         words = f"{_escape(plugin.plugin)},config={_escape(plugin.config)},out={_escape(plugin.out)}"
-        if plugin.profile is not None:
-            words += f",profile={_escape(plugin.profile)}"
-        if plugin.requests is not None:
-            words += f",requests={_escape(plugin.requests)}"
-        if plugin.writes is not None:
-            words += f",writes={_escape(plugin.writes)}"
-        if plugin.pictures is not None:
-            words += f",pictures={_escape(plugin.pictures)}"
+        for option in ("profile", "requests", "writes", "pictures", "state", "resume"):
+            if (path := getattr(plugin, option)) is not None:
+                words += f",{option}={_escape(path)}"
         argv += ["-plugin", words]
         if plugin.log is not None:
             # A file name and no option: QEMU only looks for a %d in it.
@@ -337,7 +341,8 @@ def _medium(path: Path, written: Overlays | None, overlay: Path | None) -> str:
         return f"format=raw,snapshot=on,file={_escape(path)}"
     # The file below is named here, and not in the overlay: it may lie elsewhere by now.
     below = f"backing.driver=raw,backing.file.driver=file,backing.file.filename={_escape(path)}"
-    return f"format=qcow2,snapshot={'off' if written.kept else 'on'},file={_escape(overlay)},{below}"
+    words = f"snapshot={'off' if written.kept else 'on'}{',copy-on-read=on' if written.reads else ''}"
+    return f"format=qcow2,{words},file={_escape(overlay)},{below}"
 
 
 def _identity(system: System, identity: Identity | None) -> list[str]:

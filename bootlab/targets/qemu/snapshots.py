@@ -18,7 +18,9 @@ from qemu.qmp import QMPClient, QMPError
 
 from bootlab.errors import BootFailed, InputError, StoreError
 from bootlab.process import run
-from bootlab.snapshot.asked import KeepRequest, Restored
+from bootlab.profile.recorded.trace import parse_trace
+from bootlab.snapshot.asked import Beginning, KeepRequest, Restored
+from bootlab.snapshot.blocks import BLOCK
 from bootlab.snapshot.identity import NO_GENERATION, no_clone
 from bootlab.snapshot.refusals import RAM, STATE, MemoryForm, expect_room
 from bootlab.system import BootFiles, ClockKind, NetworkPeer, PageSize, System
@@ -26,12 +28,17 @@ from bootlab.targets.qemu.argv import Identity, SnapshotFiles, uses_pmem
 
 _WORDS_OF_A_CLONE: Final = ("arch", "guestmarks", "uart", "stop", "exactdisks")
 """What the plugin is told of a machine that goes on: all that comes before its first program is past."""
+SCREEN_STATE: Final = "screen-state"
+"""What the plugin knew of the screen, in the folder of a machine that is kept to go on from."""
 _POLL_S = 0.005
 _MIGRATION_S = 300.0
 
 
-def expect_keepable(system: System) -> None:
-    """Raise InputError that names every key of a system of which a snapshot would lack something."""
+def expect_keepable(system: System, *, goes_on: bool = False) -> None:
+    """Raise InputError that names every key of a system of which a snapshot would lack something.
+
+    `goes_on`: as the rest of its own boot, where the plugin takes up what it knew, and not as a clone.
+    """
     machine, network = system.machine, system.network
     reasons = {
         'clock.kind: a snapshot is made at a moment of the virtual clock: clock.kind = "virtual"': system.clock.kind
@@ -45,7 +52,7 @@ def expect_keepable(system: System) -> None:
         'rootfs.device: "kept-ram"': system.rootfs is not None and system.rootfs.kept_ram is not None,
         "power_on: what the machine finds": system.power_on is not None,
         "network.peer: what bootlab's network remembers": network is not None and network.peer is NetworkPeer.BOOTLAB,
-        "screen: what is typed and seen on it": system.screen is not None,
+        "screen: what is typed and seen on it": system.screen is not None and not goes_on,
         **{
             f"{drive}: a disk with a model, of whose requests some may be under way": True
             for drive in system.modelled_disks
@@ -59,10 +66,29 @@ def expect_keepable(system: System) -> None:
         )
 
 
+def expect_mark_of_guest(system: System, at: str) -> None:
+    """Raise InputError for a mark that no instruction of the guest makes, at which it could be made to stand still."""
+    if system.screen is not None and at in system.screen.after:
+        raise InputError(
+            f"{at}: a mark of the screen: it is seen while the guest stands at any instruction",
+            hint="take a mark that the guest makes, with bootlab-mark or in its kernel",
+        )
+
+
 def restored_config(config: str) -> str:
     """Return what the plugin is told of a machine that goes on, from what it was told of its boot."""
     lines = [line for line in config.splitlines() if line.split(" ", 1)[0] in _WORDS_OF_A_CLONE]
     return "".join(f"{line}\n" for line in lines)
+
+
+def past_lines(beginning: Beginning) -> str:
+    """Return what the plugin is told of a boot that goes on from a mark: where the kernel lies, which marks there are.
+
+    It is told all else as at power-on, because what comes later is to be seen as it would have been.
+    """
+    trace = parse_trace(beginning.trace, str(beginning.boot))
+    slide = [] if trace.slide is None else [f"slide {trace.slide:x}"]
+    return "".join(f"{line}\n" for line in (*slide, *(f"past {name}" for name in (*trace.marks, *trace.guest_marks))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +97,7 @@ class SnapshotWiring:
 
     system: System
     keeping: KeepRequest | None
-    restored: Restored | None
+    restored: Restored | Beginning | None
     folder: Path
 
     def files(self, files: BootFiles) -> SnapshotFiles | None:
@@ -88,8 +114,10 @@ class SnapshotWiring:
             self._make_room(asked.folder, ram)
             for path, below in zip(overlays, files.disks, strict=True):
                 size = str(below.stat().st_size)
-                run(["qemu-img", "create", "-q", "-f", "qcow2", path, size], package="qemu-utils")
-        return SnapshotFiles(ram, overlays, incoming=self.restored is not None)
+                words = ["-o", f"cluster_size={BLOCK}"] if self.keeping.reads else []
+                run(["qemu-img", "create", "-q", "-f", "qcow2", *words, path, size], package="qemu-utils")
+        reads = self.keeping is not None and self.keeping.reads
+        return SnapshotFiles(ram, overlays, incoming=self.restored is not None, reads=reads)
 
     def identity(self) -> Identity | None:
         """Return who the guest is told to be; None for a system that cannot be told."""

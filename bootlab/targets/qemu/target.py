@@ -40,9 +40,17 @@ from bootlab.targets.qemu.profile_setup import ProfileSetup, set_up_profile, wri
 from bootlab.targets.qemu.program import find_firmware, probe_qemu_version, require_qemu
 from bootlab.targets.qemu.screen import picture_hashes, screen_lines, write_pictures
 from bootlab.targets.qemu.session import QemuSession, find_free_port
-from bootlab.targets.qemu.snapshots import SnapshotWiring, expect_keepable, restored_config
+from bootlab.targets.qemu.snapshots import (
+    SCREEN_STATE,
+    SnapshotWiring,
+    expect_keepable,
+    expect_mark_of_guest,
+    past_lines,
+    restored_config,
+)
 from bootlab.targets.qemu.waking import is_woken_by_host, waking_lines
-from bootlab.targets.target import TRACE, BootRequest, OpenedMachine, Prepared, sizes_of
+from bootlab.targets.sizes import sizes_of
+from bootlab.targets.target import REST, TRACE, BootRequest, OpenedMachine, Prepared
 
 _NOT_ASKED_FOR = "not asked for"
 _TOOLS = ("qemu", "firmware", "plugin")
@@ -76,7 +84,7 @@ class QemuPrepared(Prepared):
         network = nullcontext() if self.network is None else self.network.connect(directory, port)
         with make_socket_folder() as folder, network as wire:
             plugin = self._plugin_files(directory, "" if wire is None else wire.config_line)
-            kept = SnapshotWiring(system, self.keeping, self.restored, folder)
+            kept = SnapshotWiring(system, self.keeping, self.restored or self.begins, folder)
             wiring = Wiring(
                 folder / "qmp",
                 self.accelerator,
@@ -115,8 +123,15 @@ class QemuPrepared(Prepared):
     def expect_keepable(self) -> None:
         expect_keepable(self.system)
 
+    def expect_beginning(self, at: str) -> None:
+        expect_keepable(self.system, goes_on=True)
+        expect_mark_of_guest(self.system, at)
+
     def kept_at(self, keeping: KeepRequest) -> Self:
-        self.expect_keepable()
+        if keeping.reads:
+            self.expect_beginning(keeping.at)
+        else:
+            self.expect_keepable()
         return replace(self, keeping=keeping, plugin_config=f"{self.plugin_config}pause {keeping.at}\n")
 
     def from_snapshot(self, restored: Restored) -> Self:
@@ -211,6 +226,8 @@ class QemuPrepared(Prepared):
             return None
         config = directory / "plugin.conf"
         text, profile = self.plugin_config + more, None
+        if self.begins is not None:
+            text += past_lines(self.begins)
         if self.restored is None:
             text += write_pictures(self.system, directory)
         if self.profile is not None:
@@ -220,7 +237,12 @@ class QemuPrepared(Prepared):
         requests = directory / REQUESTS if self.system.modelled_disks else None
         writes = directory / WRITES if self.system.kept_disks else None
         pictures = directory / PICTURES if self.system.screen is not None and self.restored is None else None
-        files = PluginFiles(self.plugin, config, directory / TRACE, profile, requests, writes, pictures)
+        trace = directory / (TRACE if self.begins is None else REST)
+        files = PluginFiles(self.plugin, config, trace, profile, requests, writes, pictures)
+        if self.system.screen is not None:
+            kept, begins = self.keeping, self.begins
+            state = kept.folder / SCREEN_STATE if kept is not None else None
+            files = replace(files, state=state, resume=begins.folder / SCREEN_STATE if begins is not None else None)
         if self.files.card is None:
             return files
         return replace(files, log=directory / CARD_LOG, logged=TRACE_EVENT)

@@ -14,7 +14,8 @@ from bootlab.process import require_program
 from bootlab.system import SerialLine, System
 from bootlab.targets.serial.session import SerialSession
 from bootlab.targets.shell import ShellQuestions, Telling, ask_by_command
-from bootlab.targets.target import NO_FILES, BootRequest, ConsoleTraits, OpenedMachine, Prepared, sizes_of
+from bootlab.targets.sizes import sizes_of
+from bootlab.targets.target import NO_FILES, BootRequest, ConsoleTraits, OpenedMachine, Prepared
 
 _BROUGHT = ("kernel", "initramfs", "rootfs", "disks")
 

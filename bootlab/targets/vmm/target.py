@@ -14,7 +14,8 @@ from bootlab.errors import InputError
 from bootlab.snapshot.asked import Restored
 from bootlab.system import KernelEntry, System, VmmProgram
 from bootlab.targets.launch import Launch
-from bootlab.targets.target import BootRequest, Prepared, sizes_of
+from bootlab.targets.sizes import sizes_of
+from bootlab.targets.target import BootRequest, Prepared
 from bootlab.targets.vmm.host_cpu import read_cpu
 from bootlab.targets.vmm.identity import Vmm
 from bootlab.targets.vmm.program import expect_host, expect_tap, find_program, probe_version

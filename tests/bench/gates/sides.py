@@ -33,7 +33,7 @@ class Sides(FamilyBoots):
         super().__init__(Engine(run, place=Here(None), reuse=True, watcher=lambda done: None), shop, (1,), wall=False)
         self._families: dict[str, Family] = {}
 
-    def family(self, label: str, system: System, *, nulls: int, members: bool = True) -> Family:
+    def family(self, label: str, system: System, *, nulls: int, members: bool = True, keeps: bool = False) -> Family:
         if system.name not in self._families:
             self.seeds = list(range(system.seed, system.seed + FEWEST_SEEDS))
             self._families[system.name] = super().family(system.name, system, nulls=nulls, members=members)

@@ -10,7 +10,11 @@ import pytest
 from PIL import Image
 
 from bootlab.build.workshop import Workshop
+from bootlab.errors import InputError
+from bootlab.experiments.from_mark import beginning_at, differences
+from bootlab.experiments.store import RunKind, Store
 from bootlab.measure.boot import boot
+from bootlab.measure.place import Here
 from bootlab.measure.prepare import prepare
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.profile.recorded.trace import read_trace
@@ -174,3 +178,24 @@ def test_a_key_that_qemu_has_not_got_is_named(shop: Workshop, tmp_path: Path) ->
     # All else works as it did.
     assert "begun" in record.marks
     assert read_trace(tmp_path / "1" / "trace.txt").looks is None
+
+
+def test_a_boot_from_a_mark_sees_and_types_what_one_from_power_on_does(shop: Workshop, tmp_path: Path) -> None:
+    """Kept in the middle of it: a window was seen, a name typed, a password is; rest is to come."""
+    screen_work(tmp_path / "work")
+    init = (tmp_path / "work/init").read_text()
+    (tmp_path / "work/init").write_text(init.replace("\ni=0\n", "\nbootlab-mark late\ni=0\n"))
+    prepared = prepare(shop, read_system(tmp_path / "work/system.toml"))
+    run = Store(tmp_path).start(RunKind.TRY, "screen", {})
+    with beginning_at(run, "late", lambda line: None) as beginnings:
+        assert beginnings is not None
+        one = beginnings.boot(Here(1), prepared, "one", lambda: False, keeps=True)
+        whole = Here(1).boot(prepared, run.boot_directory("whole"), lambda: False)
+        assert one.outcome is Outcome.READY, (one.detail, beginnings.result())
+        assert one.began is not None and one.marks["password"] < one.marks["late"] < one.marks["rest"]
+        assert told(one) == told(whole)
+        looks = [read_trace(Path(record.run) / "trace.txt").looks for record in (one, whole)]
+        assert looks[0] is not None and looks[1] is not None and looks[0].frames >= len(SEEN)
+        assert [line for line in differences(one, whole) if not line.startswith("screen.")] == []
+        with pytest.raises(InputError, match="answers: a mark of the screen"):
+            prepared.expect_beginning("answers")

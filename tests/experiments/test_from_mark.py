@@ -1,0 +1,57 @@
+"""Boots that could begin at a mark: what is counted where they cannot, and in what two records of one boot differ."""
+
+from pathlib import Path
+
+import pytest
+
+from bootlab.errors import InputError
+from bootlab.experiments.engine import Engine, Job
+from bootlab.experiments.from_mark import FromMark, FromMarkResult, beginning_at, differences, expect_mark
+from bootlab.measure.place import Here
+from tests.replayed import new_run, prepared, replayed
+
+
+def test_a_machine_that_cannot_be_kept_is_powered_on_and_that_is_told_once(tmp_path: Path) -> None:
+    told: list[str] = []
+    run, system = new_run(tmp_path), replayed(tmp_path)
+    with beginning_at(run, "late", told.append) as beginnings:
+        engine = Engine(run, place=Here(1), from_mark=beginnings)
+        jobs = [Job(f"one-s{seed}", prepared(system).with_seed(seed), keeps=True) for seed in (1, 2)]
+        records = engine.boot_all(jobs)
+        assert beginnings is not None
+        result = beginnings.result()
+    assert [record.began for record in records] == [None, None]
+    why = "clock.kind: a machine that runs on replay cannot be kept in a snapshot"
+    assert result.powered_on == {why: 1, f"no more of them: {why}": 1} and result.given_up == why
+    assert told == [f"no boot begins at late any more: {why}"]
+
+
+def test_what_nobody_will_begin_like_is_not_kept(tmp_path: Path) -> None:
+    run = new_run(tmp_path)
+    beginnings = FromMark(run, "late", lambda line: None)
+    beginnings.boot(Here(1), prepared(replayed(tmp_path)), "null", lambda: False, keeps=False)
+    assert beginnings.result().powered_on == {"nothing was kept before": 1} and not beginnings.result().given_up
+
+
+def test_two_records_of_one_boot_differ_in_what_is_no_hosts(tmp_path: Path) -> None:
+    run, system = new_run(tmp_path), replayed(tmp_path)
+    one, other, slower = Engine(run).boot_all(
+        [Job("a", prepared(system)), Job("b", prepared(system)), Job("c", prepared(system).with_seed(2))]
+    )
+    assert one.run != other.run and differences(one, other) == []
+    assert any(line.startswith("marks.ready: ") for line in differences(one, slower))
+    later = other.model_copy(update={"marks": {**other.marks, "more": 5}})
+    assert differences(one, later) == ["marks.more: None from the mark, 5 from power-on"]
+
+
+def test_without_a_mark_there_are_no_beginnings_and_a_name_that_is_none_is_refused(tmp_path: Path) -> None:
+    with beginning_at(new_run(tmp_path), None, print) as beginnings:
+        assert beginnings is None
+    expect_mark("late")
+    with pytest.raises(InputError, match="--from-mark 'two words': "):
+        expect_mark("two words")
+
+
+def test_what_is_saved_is_what_was_not_run_less_what_it_took() -> None:
+    result = FromMarkResult(mark="m", kept=1, began=2, powered_on={}, checked="", skipped_s=9.5, spent_s=4.0)
+    assert result.saved_s == 5.5 and "given_up" not in result.model_dump()
