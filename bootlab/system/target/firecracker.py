@@ -42,6 +42,11 @@ class Firecracker(Jailed, VmmProgram):
     """A file of JSON that the guest finds on 169.254.169.254, through its network card."""
     mmds_version: Literal["V1", "V2"] = "V2"
 
+    @property
+    def sees_tap(self) -> bool:
+        # What another namespace has, nobody can see here.
+        return super().sees_tap and self.netns is None
+
     def lacks(self, system: "System") -> list[Lack]:
         """Return what Firecracker has not got and others have."""
         vcpus = system.machine.vcpus

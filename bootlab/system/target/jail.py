@@ -37,7 +37,7 @@ class Jailed(Part):
     ] = Field(default=[], exclude_if=_left_out)
     """What is written to the files of a cgroup that is made for this boot alone, and removed behind it."""
     parent_cgroup: (
-        Annotated[str, matching(r"(?!.*(^|/)\.{1,2}(/|$))[^/\x00]+(/[^/\x00]+)*", "is no path below the hierarchy")]
+        Annotated[str, matching(r"(?s)(?!.*(^|/)\.{1,2}(/|$))[^/\x00]+(/[^/\x00]+)*", "is no path below the hierarchy")]
         | None
     ) = Field(default=None, exclude_if=_left_out)
     """Where that cgroup is made; without `cgroups` the one, of version 2, that Firecracker is put into."""
@@ -58,4 +58,6 @@ class Jailed(Part):
             raise ValueError("jailer: whom is Firecracker to run as? give uid and gid")
         if self.cgroup_version is None and (self.cgroups or self.parent_cgroup is not None):
             raise ValueError("cgroups and parent_cgroup are of a hierarchy: give cgroup_version")
+        if self.parent_cgroup is not None and not self.cgroups and self.cgroup_version == 1:
+            raise ValueError("parent_cgroup: of version 1 the jailer uses none without cgroups: give cgroups, too")
         return self

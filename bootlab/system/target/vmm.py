@@ -59,6 +59,11 @@ class VmmProgram(Part):
                 raise ValueError(f"{name} is of the network card: give tap, too")
         return self
 
+    @property
+    def sees_tap(self) -> bool:
+        """Return whether its tap device is one of this host's own network namespace."""
+        return self.tap is not None
+
     @classmethod
     def filled_in(cls, given: dict[str, Any]) -> dict[str, Any]:
         """Return a system file's tables with what need not be said: its only type, and the only clock that it has."""

@@ -58,11 +58,6 @@ class FirecrackerPrepared(VmmPrepared):
             )
         return super(FirecrackerPrepared, self).tracing_vmm()
 
-    def expect_tap(self) -> None:
-        """Raise InputError where the machine's tap is not there; what another namespace has, nobody can see here."""
-        if self.target.netns is None:
-            super(FirecrackerPrepared, self).expect_tap()
-
     def expect_keepable(self) -> None:
         reasons = {
             'target.huge_pages = "2M": Firecracker maps no memory file of huge pages': self.target.huge_pages != "None",

@@ -18,6 +18,8 @@ from bootlab.targets.vmm.identity import Vmm
 _KVM: Final = Path("/dev/kvm")
 _DEVICES: Final = Path("/sys/class/net")
 _PAGE_MIB: Final = 2
+NUMBER: Final = "{n}"
+"""In the name of a tap device: the number of the machine, of those that are there at a time."""
 
 
 def find_program(binary: str, key: str = "target.binary") -> Path:
@@ -60,8 +62,27 @@ def expect_host(system: System, target: VmmProgram, vmm: Vmm, cache: Cache) -> s
     return _kvm_words(target.probe, vmm.name, cache)
 
 
-def expect_tap(tap: str) -> None:
-    """Raise InputError where this host has no such network device."""
+def tap_of(target: VmmProgram, number: int) -> str | None:
+    """Return the tap device of a machine, the `number`-th from 1 of those that are there at a time; None without."""
+    return None if target.tap is None else target.tap.replace(NUMBER, str(number))
+
+
+def expect_place(socket: str | None) -> None:
+    """Raise InputError where no socket can be made at the path that a system file names."""
+    if socket is None:
+        return
+    place = Path(socket).absolute()
+    if place.is_dir():
+        raise InputError(f"target.socket: {place}: is a folder, and no path of a socket that is not there yet")
+    if not place.parent.is_dir():
+        raise InputError(f"target.socket: {place}: its folder is not there", hint=f"mkdir -p {place.parent}")
+
+
+def expect_tap(target: VmmProgram, number: int) -> None:
+    """Raise InputError where the machine of that number has a tap device that this host has not."""
+    tap = tap_of(target, number)
+    if tap is None or not target.sees_tap:
+        return
     if not (_DEVICES / tap).exists():
         raise InputError(
             f"target.tap: {tap}: no such network device here",

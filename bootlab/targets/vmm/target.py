@@ -18,12 +18,18 @@ from bootlab.targets.sizes import sizes_of
 from bootlab.targets.target import BootRequest, Prepared
 from bootlab.targets.vmm.host_cpu import read_cpu
 from bootlab.targets.vmm.identity import Vmm
-from bootlab.targets.vmm.program import expect_host, expect_tap, find_program, probe_version
+from bootlab.targets.vmm.program import (
+    NUMBER,
+    expect_host,
+    expect_place,
+    expect_tap,
+    find_program,
+    probe_version,
+    tap_of,
+)
 from bootlab.targets.vmm.session import VmmSession
 
 _ELF: Final = b"\x7fELF"
-NUMBER: Final = "{n}"
-"""In the name of a tap device: the number of the machine, of those that are there at a time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,23 +77,13 @@ class VmmPrepared(Prepared):
     def numbered(self, number: int) -> Self:
         mine = replace(self, number=number)
         if NUMBER in (self.target.tap or ""):
-            mine.expect_tap()
+            expect_tap(self.target, number)
         return mine
-
-    def expect_tap(self) -> None:
-        """Raise InputError where the machine's tap is not there."""
-        if (tap := self.tap) is not None:
-            expect_tap(tap)
-
-    @property
-    def tap(self) -> str | None:
-        """Return the tap device of this machine; None without one."""
-        return None if self.target.tap is None else self.target.tap.replace(NUMBER, str(self.number))
 
     @property
     def told(self) -> dict[str, Any]:
         """Return what of `target` is known by now, by key: where its program is, and which tap is this machine's."""
-        return {"binary": str(self.binary), "tap": self.tap}
+        return {"binary": str(self.binary), "tap": tap_of(self.target, self.number)}
 
     @property
     def tools(self) -> dict[str, str]:
@@ -127,11 +123,13 @@ class VmmTarget(ABC):
         binary = find_program(target.binary)
         version = probe_version(binary, self.vmm)
         more = self.read_more(target, binary, version)
+        expect_place(target.socket)
+        expect_tap(target, 1)
         kvm = expect_host(system, target, self.vmm, shop.cache)
         files = boot_files.prepare(shop, system)
         if system.kernel.entry is KernelEntry.PVH:
             _expect_vmlinux(files.kernel, self.vmm.name)
-        prepared = self.prepared(
+        return self.prepared(
             more,
             system=system,
             files=files,
@@ -143,8 +141,6 @@ class VmmTarget(ABC):
             version=version,
             kvm=kvm,
         )
-        prepared.expect_tap()
-        return prepared
 
     @abstractmethod
     def prepared(self, more: Any, **found: Any) -> VmmPrepared:

@@ -103,6 +103,8 @@ def test_what_it_has_not_got_is_refused_by_name(tmp_path: Path, more: str, key: 
         (f"{JAIL}\ncgroup_version = 3", "cgroup_version"),
         (f'{JAIL}\ncgroup_version = 2\ncgroups = ["../x=1"]', "is no setting"),
         (f'{JAIL}\ncgroup_version = 2\nparent_cgroup = "../x"', "is no path below the hierarchy"),
+        (f'{JAIL}\ncgroup_version = 2\nparent_cgroup = "a\\n/../x"', "is no path below the hierarchy"),
+        (f'{JAIL}\ncgroup_version = 1\nparent_cgroup = "x"', "of version 1 the jailer uses none without cgroups"),
         (f'{JAIL}\nresource_limits = ["cpu=1"]', "is no limit"),
         ('binary = ""', "binary"),
     ],

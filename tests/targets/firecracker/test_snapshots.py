@@ -119,7 +119,7 @@ def test_a_clone_has_its_own_tap_and_is_told_its_metadata_again(made: Made, tmp_
         patch.setattr(program, "_DEVICES", devices)
         words = 'mmds = "metadata.json"\ntap = "tap{n}"', "[network]"
         prepared = prepared_of(made, *words)
-        assert prepared.alone is None and prepared.tap == "tap1"
+        assert prepared.alone is None and prepared.told["tap"] == "tap1"
         prepared.expect_keepable()
         second = prepared.numbered(2).from_snapshot(Restored(tmp_path, MemoryForm.FILE, 0, None, None))
         with pytest.raises(InputError, match="target.tap: tap3: no such network device"):

@@ -127,9 +127,13 @@ def test_what_is_missing_is_told_before_anything_runs(made: Made) -> None:
         made.boot()
     made.binary.unlink()
     (made.folder / "gone").rename(made.binary)
+    (made.folder / "vmlinux").write_bytes(b"MZ")
+    # And before the kernel is looked at, or made.
+    for path, words in (("", "is a folder"), ("nowhere/api", "its folder is not there")):
+        with pytest.raises(InputError, match=rf"target\.socket: .*: {words}"):
+            made.boot(f'socket = "{path}"')
     with pytest.raises(InputError, match=r"target\.tap: no-such-tap: no such network device"):
         made.boot('tap = "no-such-tap"', "[network]")
-    (made.folder / "vmlinux").write_bytes(b"MZ")
     with pytest.raises(InputError, match="not a Linux kernel"):
         made.boot()
 
