@@ -21,6 +21,7 @@ from bootlab.process import ProgramFailed, run
 from bootlab.system import Firecracker
 from bootlab.targets.firecracker.identity import JAILER
 from bootlab.targets.firecracker.jail_guard import JailGuard, clear
+from bootlab.targets.vmm.disks import held_file
 from bootlab.targets.vmm.program import find_program, probe_version
 
 CHROOT_BASE: Final = Path("/srv/jailer")
@@ -81,10 +82,24 @@ class Jail:
     def take_out(self, name: str, target: Path) -> None:
         """Move a file that Firecracker has written out of the jail. Raises BootFailed."""
         try:
-            run(["mv", "--", self.root / name, target], deadline_s=_COPY_S)
+            run(["mv", "-T", "--", self.root / name, target], deadline_s=_COPY_S)
         except ProgramFailed as error:
             raise BootFailed(f"{target}: cannot be moved out of the jail: {error.message}") from error
+        about = target.lstat()
+        if not stat.S_ISREG(about.st_mode) or about.st_nlink > 1:
+            # A link, say, to what only root may read, and what the next clone would have a copy of.
+            raise BootFailed(f"{name}: what lies in the jail is not the file that Firecracker was asked for")
         os.chown(target, 0, 0)
+
+    def copy_out(self, name: str, target: Path, most: int) -> str:
+        """Copy a file of one that has ended, of `most` bytes; returns what is wrong with it, in words."""
+        try:
+            with held_file(self.root / name) as place, place.open("rb") as file:
+                target.write_bytes(file.read(most))
+                left = os.fstat(file.fileno()).st_size - most
+        except BootFailed as error:
+            return error.message
+        return f"{name}: {left} bytes more were not kept" if left > 0 else ""
 
     def hand_over(self, path: Path) -> None:
         """Make a file of the jail its user's."""
@@ -95,9 +110,10 @@ class Jail:
         _GUARD.tell(self.home, self.cgroups, self.around, pid)
 
     def _may_only_read(self, about: os.stat_result) -> bool:
-        if self.uid == 0:
+        # Whose a file is may make it writable.
+        if self.uid in (0, about.st_uid):
             return False
-        shift = 6 if about.st_uid == self.uid else 3 if about.st_gid == self.gid else 0
+        shift = 3 if about.st_gid == self.gid else 0
         return stat.S_IMODE(about.st_mode) >> shift & 0o6 == 0o4
 
 
@@ -118,6 +134,7 @@ def expect_jail(target: Firecracker, binary: Path, version: str) -> Path:
     base = target.chroot_base or CHROOT_BASE
     if not base.is_dir():
         raise InputError(f"target.chroot_base: {base}: no such folder", hint=f"mkdir -p {base}")
+    _expect_of_root(base.resolve())
     flags = os.statvfs(base).f_flag
     for name, flag, why in (
         ("nodev", os.ST_NODEV, "its /dev/kvm would not open"),
@@ -131,12 +148,30 @@ def expect_jail(target: Firecracker, binary: Path, version: str) -> Path:
             f"target.chroot_base: {base}: too long: a Unix socket's path has at most {_LONGEST_SOCKET} bytes, and "
             f"{longest} has {len(os.fsencode(longest))}"
         )
+    parent = target.parent_cgroup
+    if parent is not None and not target.cgroups and not any((one / parent).is_dir() for one in _hierarchies(target)):
+        raise InputError(
+            f"target.parent_cgroup: {parent}: no such cgroup: without target.cgroups the jailer makes none, and puts "
+            "Firecracker into one that is there",
+            hint="make it, or give target.cgroups, too",
+        )
     if target.netns is not None and not target.netns.exists():
         raise InputError(
             f"target.netns: {target.netns}: no such network namespace",
             hint=f"as root: ip netns add {target.netns.name}",
         )
     return jailer
+
+
+def _expect_of_root(base: Path) -> None:
+    """Raise InputError where another than root could put something else in the place of a jail, or of its files."""
+    for folder in (base, *base.parents):
+        about = folder.stat()
+        if about.st_uid != 0 or (about.st_mode & 0o022 and not about.st_mode & stat.S_ISVTX):
+            raise InputError(
+                f"target.chroot_base: {base}: others than root may change {folder}, and with it what root does",
+                hint=f"chown root {folder}; chmod go-w {folder}; or another folder, as {CHROOT_BASE}",
+            )
 
 
 @contextmanager
@@ -146,6 +181,8 @@ def make_jail(target: Firecracker, binary: Path) -> Iterator[Jail]:
     base = (target.chroot_base or CHROOT_BASE).resolve()
     home = base / binary.resolve().name / (target.jail_id or _new_id())
     cgroups, parents = _cgroups_of(target, binary, home.name)
+    # One that is there already is somebody's.
+    cgroups = [path for path in cgroups if not path.exists()]
     _make_home(home)
     _made_parents.update(path for path in parents if not path.exists())
     around = tuple(path for path in parents if path in _made_parents)
@@ -163,7 +200,8 @@ def make_jail(target: Firecracker, binary: Path) -> Iterator[Jail]:
 def _make_home(home: Path) -> None:
     for _ in range(_TRIES):
         try:
-            home.parent.mkdir(exist_ok=True)
+            home.parent.mkdir(mode=0o755, exist_ok=True)
+            _expect_real(home.parent)
             home.mkdir(mode=0o700)
         except FileNotFoundError:
             # Another boot has just cleared its own away, and the folder of all with it.
@@ -179,16 +217,30 @@ def _make_home(home: Path) -> None:
     raise BootFailed(f"target.chroot_base: {home}: cannot be made: its folder is removed again and again")
 
 
+def _expect_real(folder: Path) -> None:
+    """Raise BootFailed where the folder of all jails is not root's alone: in /tmp anybody could have made it before."""
+    about = folder.lstat()
+    if not stat.S_ISDIR(about.st_mode) or about.st_uid != 0 or about.st_mode & 0o022:
+        raise BootFailed(
+            f"target.chroot_base: {folder}: is no folder of root's alone",
+            hint=f"another target.chroot_base, or rm {folder}",
+        )
+
+
 def _cgroups_of(target: Firecracker, binary: Path, jail_id: str) -> tuple[list[Path], list[Path]]:
     """Return the cgroups that the jailer may make for a machine, and those that it makes around them, inner first."""
     if not target.cgroups:
         return [], []
-    kind = "cgroup2" if target.cgroup_version == 2 else "cgroup"
     parent = Path(target.parent_cgroup or binary.resolve().name)
-    rows = [row.split() for row in _MOUNTS.read_text().splitlines()]
-    places = [Path(row[1]) for row in rows if row[2] == kind]
+    places = _hierarchies(target)
     around = [place / one for place in places for one in (parent, *parent.parents) if one != Path(".")]
     return [place / parent / jail_id for place in places], around
+
+
+def _hierarchies(target: Firecracker) -> list[Path]:
+    kind = "cgroup2" if target.cgroup_version == 2 else "cgroup"
+    rows = [row.split() for row in _MOUNTS.read_text().splitlines()]
+    return [Path(row[1]) for row in rows if row[2] == kind]
 
 
 def _new_id() -> str:

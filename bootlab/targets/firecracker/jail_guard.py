@@ -81,7 +81,7 @@ class JailGuard:
     def tell(self, home: Path, cgroups: Iterable[Path], around: Iterable[Path] = (), pid: int | None = None) -> None:
         """Tell of a jail, and of the process in it as soon as there is one; else as `clear`."""
         paths = {"cgroups": [str(path) for path in cgroups], "around": [str(path) for path in around]}
-        self._say({"home": str(home), **paths, "pid": pid})
+        self._say({"home": str(home), **paths, "pid": pid, "began": None if pid is None else began_at(pid)})
 
     def forget(self, home: Path) -> None:
         """Tell that a jail is gone."""
@@ -112,26 +112,39 @@ def guard(lines: Any) -> None:
     """Read what is told until nobody tells any more, and end what is left then."""
     jails: dict[str, dict[str, Any]] = {}
     for line in lines:
-        told = json.loads(line)
+        try:
+            told = json.loads(line)
+        except ValueError:
+            # Cut off: bootlab was killed as it wrote it.
+            continue
         if told.get("gone"):
             jails.pop(told["home"], None)
         else:
             jails[told["home"]] = told
     for home, told in jails.items():
-        if told["pid"] is not None:
-            _end(told["pid"], Path(home).name)
+        if told["pid"] is not None and told["began"] is not None:
+            _end(told["pid"], told["began"])
         clear(Path(home), map(Path, told["cgroups"]), map(Path, told["around"]))
 
 
-def _end(pid: int, jail_id: str) -> None:
+def began_at(pid: int) -> int | None:
+    """Return when a process was started, in ticks of the host's clock; None for one that has ended.
+
+    By it one is told from a later one of its number. Its command line would not do: who is in a jail may write there.
+    """
+    try:
+        words = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
+    except OSError:
+        return None
+    # Its state, the third of proc_pid_stat(5), and the 22nd.
+    return None if words[0] in (b"Z", b"X") else int(words[19])
+
+
+def _end(pid: int, began: int) -> None:
     until = time.monotonic() + _GONE_S
     while time.monotonic() < until:
-        try:
-            words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
-        except OSError:
-            return
-        # Its number may be another process's by now; of one that is ending no words are left.
-        if jail_id.encode() not in words:
+        # Its number may be another process's by now.
+        if began_at(pid) != began:
             return
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)

@@ -135,7 +135,7 @@ class PageServer:
                 self._serve(descriptors[0], read_regions(words))
             finally:
                 os.close(descriptors[0])
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, struct.error) as error:
             # Of a Firecracker that has ended nobody needs a page any more.
             is_over = isinstance(error, OSError) and error.errno == errno.ESRCH
             self.served.failed = "" if is_over else str(error) or type(error).__name__
@@ -272,6 +272,9 @@ def read_regions(words: bytes) -> list[Region]:
         raise ValueError(f"Firecracker tells no layout of its memory: {words[:200]!r}") from error
     if not regions or any(one.page_size not in (1 << 12, 1 << 21) for one in regions):
         raise ValueError(f"Firecracker tells no layout of its memory that is known: {words[:200]!r}")
+    if any(value % one.page_size for one in regions for value in (one.address, one.size, one.offset)):
+        # A page beyond a region's ends would be of our own memory.
+        raise ValueError(f"Firecracker tells a layout of its memory in parts of pages: {words[:200]!r}")
     return regions
 
 

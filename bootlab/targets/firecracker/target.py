@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import shutil
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import AbstractContextManager, asynccontextmanager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
@@ -38,6 +37,8 @@ CONFIGURATION: Final = "firecracker.json"
 """The machine as Firecracker's `--config-file` takes it, in a boot's directory."""
 _LARGEST_METADATA: Final = 51_200
 """What Firecracker's API and its store take unless they are told otherwise."""
+_MOST_METRICS: Final = 16 << 20
+"""Bytes: Firecracker writes a row of some KiB a minute."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,8 +122,8 @@ class FirecrackerPrepared(VmmPrepared):
                     )
             if pages is not None:
                 session.remarks += (pages.words(),)
-            if jail is not None and not places.metrics.is_symlink():
-                shutil.copyfile(places.metrics, directory / METRICS)
+            if jail is not None and (wrong := jail.copy_out(METRICS, directory / METRICS, _MOST_METRICS)):
+                session.remarks += (wrong,)
 
     @contextmanager
     def _ground(self) -> Iterator[tuple[Path, Jail | None]]:

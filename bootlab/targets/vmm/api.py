@@ -2,7 +2,10 @@
 
 import http.client
 import json
+import os
 import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -40,7 +43,8 @@ class _Connection(http.client.HTTPConnection):
     def connect(self) -> None:
         self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self.sock.settimeout(self.timeout)
-        self.sock.connect(str(self._path))
+        with _socket_at(self._path) as place:
+            self.sock.connect(place)
 
     def wait_at_most(self, seconds: float) -> None:
         """Let the next answer take so long."""
@@ -82,10 +86,21 @@ def is_answering(path: Path) -> bool:
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
         line.settimeout(_DEADLINE_S)
         try:
-            line.connect(str(path))
+            with _socket_at(path) as place:
+                line.connect(place)
         except OSError:
             return False
     return True
+
+
+@contextmanager
+def _socket_at(path: Path) -> Iterator[str]:
+    """Give a path to the very socket that is there, and to none that a link leads to: one may come out of a jail."""
+    fd = os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        yield f"/proc/self/fd/{fd}"
+    finally:
+        os.close(fd)
 
 
 def _checked(vmm: Vmm, asked: ApiCall, status: int, data: bytes) -> dict[str, Any]:

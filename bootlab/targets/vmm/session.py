@@ -203,7 +203,7 @@ class VmmSession(ABC):
         assert path is not None
         if not path.exists():
             return
-        if is_answering(path):
+        if is_answering(path.resolve()):
             raise BootFailed(f"target.socket: {path}: in use: something answers there", hint="end the other VMM")
         raise BootFailed(f"target.socket: {path}: is there already, and nothing answers", hint=f"left over: rm {path}")
 

@@ -17,7 +17,7 @@ from bootlab.snapshot.asked import KeepRequest, Restored
 from bootlab.snapshot.identity import held, no_clone
 from bootlab.snapshot.refusals import expect_room
 from bootlab.system import System, VmmProgram
-from bootlab.targets.vmm.disks import CLONE_DRIVE, copy_disk
+from bootlab.targets.vmm.disks import CLONE_DRIVE, copy_disk, held_file
 from bootlab.targets.vmm.identity import Vmm
 
 MEMORY_S: Final = 300.0
@@ -60,7 +60,8 @@ class VmmSnapshot:
         """Copy each disk of a machine that stands still into its snapshot. Raises BootFailed."""
         assert self.keeping is not None
         for name in names:
-            copy_disk(name, self.folder / name, self.keeping.folder / name)
+            with held_file(self.folder / name) as disk:
+                copy_disk(name, disk, self.keeping.folder / name)
 
     def _identity(self) -> bytes:
         if self.keeping is not None:

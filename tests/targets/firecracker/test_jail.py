@@ -133,7 +133,7 @@ def test_what_is_only_read_is_a_link_and_what_could_be_written_a_copy(tmp_path: 
     root = tmp_path / "root"
     root.mkdir()
     jail = Jail(root, UID, UID, ())
-    for mode, owner, links in ((0o644, 0, 2), (0o600, 0, 1), (0o644, UID, 1), (0o646, 0, 1), (0o440, UID, 2)):
+    for mode, owner, links in ((0o644, 0, 2), (0o600, 0, 1), (0o644, UID, 1), (0o646, 0, 1), (0o440, UID, 1)):
         source = tmp_path / f"{mode:o}-{owner}"
         source.write_text("x")
         source.chmod(mode)
@@ -142,6 +142,7 @@ def test_what_is_only_read_is_a_link_and_what_could_be_written_a_copy(tmp_path: 
         assert place.stat().st_nlink == links, source.name
         assert links == 2 or place.stat().st_uid == UID
     assert (tmp_path / "600-0").stat().st_uid == 0, "a copy is handed over, not what it is of"
+    assert (tmp_path / "440-54321").stat().st_ino != (root / "440-54321").stat().st_ino, "its owner may chmod it"
     assert Jail(root, 0, 0, ()).put(tmp_path / "644-0", "root's").stat().st_nlink == 1
     assert jail.seen(root / "a") == "/a" and jail.seen(Path("disk0")) == "disk0"
 
@@ -203,6 +204,77 @@ def test_cgroups_are_removed_and_those_around_them_that_were_there_stay(
             (hierarchy / parent / jail.id).mkdir(parents=True)
         assert [str(path.relative_to(hierarchy)) for path in hierarchy.rglob("*")] == ["mine"]
     (hierarchy / "mine").rmdir()
+
+
+@ONLY_ROOT
+def test_a_cgroup_that_was_there_is_not_removed_and_one_that_is_not_is_told(
+    made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hierarchy = tmp_path / "hierarchy"
+    (hierarchy / "mine" / "one").mkdir(parents=True)
+    (tmp_path / "mounts").write_text(f"cgroup2 {hierarchy} cgroup2 rw 0 0\n")
+    monkeypatch.setattr(jails, "_MOUNTS", tmp_path / "mounts")
+    words = ("cgroup_version = 2", 'parent_cgroup = "mine"', 'jail_id = "one"', 'cgroups = ["cpu.weight=100"]')
+    with make_jail(target_of(made, *words), made.binary):
+        pass
+    assert (hierarchy / "mine" / "one").is_dir()
+    with pytest.raises(InputError, match=r"target\.parent_cgroup: yours: no such cgroup"):
+        made.boot(jailed(made, "cgroup_version = 2", 'parent_cgroup = "yours"'))
+
+
+@ONLY_ROOT
+def test_who_is_not_root_has_no_say_where_root_writes(made: Made, tmp_path: Path) -> None:
+    target = target_of(made)
+    base = (made.folder / "jails").resolve()
+    for place, mode, owner in ((base, 0o777, 0), (base, 0o770, 0), (base, 0o755, UID)):
+        place.chmod(mode)
+        os.chown(place, owner, 0)
+        with pytest.raises(InputError, match=f"target.chroot_base: {base}: others than root may change {place}"):
+            made.boot(jailed(made))
+    os.chown(base, 0, 0)
+    # As in /tmp, anybody may have been there first.
+    base.chmod(0o1777)
+    secret = tmp_path / "somebody's"
+    secret.mkdir()
+    (base / "firecracker").symlink_to(secret)
+    with pytest.raises(BootFailed, match="is no folder of root's alone"), make_jail(target, made.binary):
+        pass
+    assert list(secret.iterdir()) == []
+    (base / "firecracker").unlink()
+    (base / "firecracker").mkdir()
+    os.chown(base / "firecracker", UID, UID)
+    with pytest.raises(BootFailed, match="is no folder of root's alone"), make_jail(target, made.binary):
+        pass
+    (base / "firecracker").rmdir()
+    with make_jail(target, made.binary) as jail:
+        assert jail.home.parent.stat().st_mode & 0o777 == 0o755
+
+
+@ONLY_ROOT
+def test_links_that_are_planted_in_a_jail_lead_nobody_out_of_it(tmp_path: Path) -> None:
+    root, kept, secret = tmp_path / "root", tmp_path / "kept", tmp_path / "secret"
+    for folder in (root, kept):
+        folder.mkdir()
+    secret.write_text("root's alone")
+    os.chown(secret, 0, 4)
+    jail = Jail(root, UID, UID)
+    (root / "state").symlink_to(secret)
+    with pytest.raises(BootFailed, match="state: what lies in the jail is not the file"):
+        jail.take_out("state", kept / "state")
+    os.link(secret, root / "ram")
+    with pytest.raises(BootFailed, match="ram: what lies in the jail is not the file"):
+        jail.take_out("ram", kept / "ram")
+    assert secret.stat().st_gid == 4, "its owner is as it was"
+    (root / "metrics").symlink_to(secret)
+    assert "metrics: cannot be read behind the VMM" in jail.copy_out("metrics", kept / "metrics", 100)
+    (root / "metrics").unlink()
+    os.mkfifo(root / "metrics")
+    assert "is no file any more" in jail.copy_out("metrics", kept / "metrics", 100)
+    assert "No such file" in jail.copy_out("none", kept / "metrics", 100)
+    assert not (kept / "metrics").exists()
+    (root / "long").write_bytes(bytes(200))
+    assert jail.copy_out("long", kept / "long", 100) == "long: 100 bytes more were not kept"
+    assert jail.copy_out("long", kept / "long", 200) == "" and (kept / "long").stat().st_size == 200
 
 
 @ONLY_ROOT

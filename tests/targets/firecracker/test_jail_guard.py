@@ -1,6 +1,7 @@
 """The guard of jails: what it is told of it ends and clears away once nobody tells any more, and nothing else."""
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from bootlab.targets.firecracker import jail_guard
-from bootlab.targets.firecracker.jail_guard import JailGuard, clear, guard
+from bootlab.targets.firecracker.jail_guard import JailGuard, began_at, clear, guard
 
 
 @pytest.fixture
@@ -30,14 +31,16 @@ def sleeper(home: Path) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def told(home: Path, **more: object) -> str:
-    return json.dumps({"home": str(home), "cgroups": [], "around": [], "pid": None, **more})
+    return json.dumps({"home": str(home), "cgroups": [], "around": [], "pid": None, "began": None, **more})
 
 
 def test_what_it_still_knows_of_is_ended(home: Path, sleeper: subprocess.Popen[bytes], tmp_path: Path) -> None:
     around = tmp_path / "around"
     (around / "cgroup").mkdir(parents=True)
     cgroups = [str(around / "cgroup"), str(tmp_path / "none")]
-    guard(iter([told(home), told(home, pid=sleeper.pid, cgroups=cgroups, around=[str(around)])]))
+    began = began_at(sleeper.pid)
+    cut = told(home)[:-9]
+    guard(iter([told(home), told(home, pid=sleeper.pid, began=began, cgroups=cgroups, around=[str(around)]), cut]))
     assert sleeper.wait(10) == -9
     assert not home.parent.exists() and not around.exists()
 
@@ -45,12 +48,29 @@ def test_what_it_still_knows_of_is_ended(home: Path, sleeper: subprocess.Popen[b
 def test_what_is_gone_is_nobodys_and_another_process_of_that_number_lives(
     home: Path, sleeper: subprocess.Popen[bytes]
 ) -> None:
-    guard(iter([told(home, pid=sleeper.pid), json.dumps({"home": str(home), "gone": True})]))
+    began = began_at(sleeper.pid)
+    assert began is not None
+    guard(iter([told(home, pid=sleeper.pid, began=began), json.dumps({"home": str(home), "gone": True})]))
     assert home.exists() and sleeper.poll() is None
     other = home.parent / "jail-2"
     other.mkdir()
-    guard(iter([told(other, pid=sleeper.pid)]))
+    guard(iter([told(other, pid=sleeper.pid, began=began - 1)]))
     assert not other.exists() and sleeper.poll() is None and home.exists()
+    sleeper.kill()
+    # It waits to be asked how it ended.
+    os.waitid(os.P_PID, sleeper.pid, os.WEXITED | os.WNOWAIT)
+    assert began_at(sleeper.pid) is None
+    sleeper.wait()
+    assert began_at(sleeper.pid) is None
+
+
+def test_who_writes_over_his_own_command_line_is_ended_all_the_same(home: Path) -> None:
+    mine = JailGuard()
+    with subprocess.Popen(["sleep", "60"]) as hidden:
+        mine.tell(home, [], [], hidden.pid)
+        assert mine._process is not None and mine._process.stdin is not None
+        mine._process.stdin.close()
+        assert mine._process.wait(20) == 0 and hidden.wait(10) == -9 and not home.exists()
 
 
 def test_it_outlives_who_started_it_and_is_told_by_the_end_of_a_pipe(home: Path) -> None:

@@ -88,3 +88,11 @@ def test_pages_become_ranges_in_the_order_of_their_first_touch() -> None:
 def test_what_is_no_layout_is_refused(words: bytes) -> None:
     with pytest.raises(ValueError):
         read_regions(words)
+
+
+@pytest.mark.parametrize("wrong", [{"base_host_virt_addr": 0x1001}, {"size": 4096}, {"offset": 4096}])
+def test_no_page_of_a_layout_is_beyond_the_memory(wrong: dict[str, int]) -> None:
+    right = {"base_host_virt_addr": 1 << 21, "size": 1 << 21, "offset": 0, "page_size": 1 << 21}
+    assert read_regions(json.dumps([right]).encode())[0].page_size == 1 << 21
+    with pytest.raises(ValueError, match="in parts of pages"):
+        read_regions(json.dumps([right | wrong]).encode())

@@ -105,3 +105,12 @@ def test_a_socket_that_is_left_over_does_not_answer(tmp_path: Path) -> None:
     assert not is_answering(tmp_path / "api") and (tmp_path / "api").exists()
     with pytest.raises(BootFailed, match="no answer"):
         Api(tmp_path / "api", FIRECRACKER).call(CALL)
+
+
+def test_a_link_to_anothers_socket_is_not_its_own(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(tmp_path / "api")
+    with answering(tmp_path / "api", b"HTTP/1.1 204 \r\n\r\n") as asked:
+        assert not is_answering(tmp_path / "link") and not is_answering(tmp_path / "none")
+        with pytest.raises(BootFailed, match="PUT /boot-source: no answer"):
+            Api(tmp_path / "link", FIRECRACKER).call(CALL)
+        assert asked == []

@@ -41,6 +41,17 @@ def boot_of(kept: Path, name: str, keeping: KeepRequest | None = None, restored:
     return part
 
 
+def test_a_disk_that_became_a_link_is_not_followed(kept: Path) -> None:
+    asked = KeepRequest(folder=kept, at="snapshot", form=MemoryForm.FILE)
+    part = boot_of(kept, "first", keeping=asked)
+    (kept.parent / "secret").write_text("root's alone")
+    (kept.parent / "first" / "disk0").unlink()
+    (kept.parent / "first" / "disk0").symlink_to(kept.parent / "secret")
+    with pytest.raises(BootFailed, match="disk0: cannot be read behind the VMM"):
+        part.keep_disks(["disk0"])
+    assert not (kept / "disk0").exists()
+
+
 def test_a_clone_has_the_disk_that_was_kept_and_a_name_of_its_own(kept: Path) -> None:
     first = boot_of(kept, "first", KeepRequest("snapshot", kept))
     assert (first.folder / "clone").read_bytes() == held("snapshot")
