@@ -31,7 +31,7 @@ _MOUNTS: Final = Path("/proc/mounts")
 _COPY_S: Final = 600
 _TRIES: Final = 10
 _LONGEST_SOCKET: Final = 107
-"""Bytes of a path that a Unix socket may have (unix(7)); bootlab connects to it by its path from outside."""
+"""Bytes of a path that a Unix socket may have (unix(7)); bootlab makes its page server's by its path from outside."""
 _GUARD: Final = JailGuard()
 _made_parents: set[Path] = set()
 """Cgroups that jailers of this process have made for the cgroups of their machines."""
@@ -142,7 +142,8 @@ def expect_jail(target: Firecracker, binary: Path, version: str) -> Path:
     ):
         if flags & flag:
             raise InputError(f"target.chroot_base: {base}: is on a file system that is mounted {name}: {why}")
-    longest = base.resolve() / binary.resolve().name / (target.jail_id or _new_id()) / "root" / "api"
+    # Of a page server, which listens there from outside.
+    longest = base.resolve() / binary.resolve().name / (target.jail_id or _new_id()) / "root" / "pages"
     if len(os.fsencode(longest)) > _LONGEST_SOCKET:
         raise InputError(
             f"target.chroot_base: {base}: too long: a Unix socket's path has at most {_LONGEST_SOCKET} bytes, and "

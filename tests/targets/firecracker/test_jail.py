@@ -156,20 +156,23 @@ def test_what_the_jailer_cannot_do_is_told_in_its_words(made: Made) -> None:
 
 @ONLY_ROOT
 def test_where_no_jail_can_be_is_told_before_anything_runs(made: Made, tmp_path: Path) -> None:
-    long = tmp_path / ("x" * 90)
+    base = (made.folder / "jails").resolve()
+    # A byte more than there may be.
+    long = base / ("x" * (107 - len(f"{base}//firecracker/a/root/pages") + 1))
     long.mkdir()
     (tmp_path / "other").write_text('#!/bin/sh\necho "Jailer v1.14.0"\n')
     (tmp_path / "other").chmod(0o755)
     for words, error, said in (
         ('chroot_base = "nowhere"', InputError, "no such folder"),
         ('netns = "/run/netns/nowhere"', InputError, "no such network namespace"),
-        (f'chroot_base = "{long}"', InputError, "at most 107 bytes"),
+        (f'chroot_base = "{long}"\njail_id = "a"', InputError, "at most 107 bytes, and .* has 108"),
         ('jailer = "./nowhere"', MissingTool, r"target\.jailer: .*nowhere: not found"),
         ('jailer = "./other"', MissingTool, "is 1.14.0, and Firecracker 1.15.1"),
     ):
         given = [line for line in jailed(made).splitlines() if line.split()[0] != words.split()[0]]
         with pytest.raises(error, match=said):
             made.boot("\n".join([*given, words]))
+    long.rmdir()
 
 
 @ONLY_ROOT
