@@ -11,7 +11,6 @@ from bootlab.build.image.boot_entries import TRIES, BootEntry, tries_left, versi
 from bootlab.build.image.efi_program import EfiProgram
 
 _NUMBER = re.compile(r"[0-9]{1,9}")
-_ASSIGNED = re.compile(r"^\s*(\w+)=(.*?)\s*$", re.MULTILINE)
 _VERSIONS = ("IMAGE_VERSION", "VERSION", "VERSION_ID", "BUILD_ID")
 """What a UKI's version is, of the variables in its os-release the first that is there."""
 
@@ -27,7 +26,8 @@ def parse_loader_conf(text: str) -> tuple[float | None, str]:
 def uki_entry(program: EfiProgram, name: str) -> BootEntry:
     """Return the entry of a UKI in EFI/Linux whose file is `name`."""
     text = program.sections[".osrel"].content if ".osrel" in program.sections else b""
-    told = {key: value.strip("\"'") for key, value in _ASSIGNED.findall(text.decode(errors="replace").rstrip("\0"))}
+    lines = (line.partition("=") for line in text.decode(errors="replace").rstrip("\0").splitlines())
+    told = {key.strip(): value.strip().strip("\"'") for key, equals, value in lines if equals}
     stem = name[: -len(".efi")]
     return BootEntry(
         title=told.get("PRETTY_NAME", name),

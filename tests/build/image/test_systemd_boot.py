@@ -47,6 +47,13 @@ def test_a_uki_is_called_by_its_os_release_and_its_file() -> None:
     assert (bare.title, bare.sort_key, bare.version) == ("a.efi", "", "")
 
 
+def test_an_os_release_that_is_blank_for_long_is_read_at_once() -> None:
+    """Half a million lines: whoever looks at each together with all behind it would take days."""
+    text = b"\n" * 500_000 + b"ID=" + b" " * 500_000 + b"small\n"
+    program = parse_efi_program(efi_program({".linux": kernel(), ".osrel": text}))
+    assert uki_entry(program, "a.efi").sort_key == "small"
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
