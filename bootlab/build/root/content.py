@@ -172,12 +172,18 @@ def _installed(content: Content, made_of: Ingredients) -> list[Entry]:
 
 def _leave_out(tree: FileTree, content: Content, part: str, tell: Tell) -> None:
     inits = [path for path in _INITS[part] if path in tree]
+    kept = content.kept_ram if isinstance(content, Rootfs) else None
     for path in content.without:
+        from_disk = kept is not None and path in kept.without
+        key = f"{part}.kept_ram.without" if from_disk else f"{part}.without"
         try:
             if not tree.remove(path):
-                tell(f"{part}.without: {path} is not there")
+                tell(f"{key}: {path} is not there")
         except InputError as error:
-            raise InputError(f"{part}.without: {error.message}", hint=error.hint) from error
+            raise InputError(f"{key}: {error.message}", hint=error.hint) from error
+        if from_disk:
+            # Whatever it is, the disk has it.
+            continue
         if content.init is not None and "/init" not in tree:
             raise InputError(
                 f"{part}.without: {path} leaves out /init, the very program that {part}.init puts there",

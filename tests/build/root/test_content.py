@@ -14,7 +14,7 @@ from bootlab.build.formats import cpio
 from bootlab.build.root.content import BUSYBOX, Ingredients, collect, identify_content
 from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
-from bootlab.system import Content, Initramfs, Rootfs
+from bootlab.system import Content, Initramfs, KeptRam, Rootfs
 from tests.build.conftest import LocalArchive
 
 MakePackage = Callable[..., Path]
@@ -112,6 +112,16 @@ def test_without_leaves_out_at_last_and_tells_of_what_is_not_there(tmp_path: Pat
     names = {entry.path for entry in collect(recipe, _made_of(tmp_path), told.append)}
     assert "srv" in names and not {"srv/a", "srv/a/b", "bin/cat"} & names
     assert told == ["rootfs.without: /usr/share/doc is not there"]
+
+
+def test_what_is_left_to_the_disk_is_told_by_its_own_key_and_may_be_the_init(tmp_path: Path) -> None:
+    (tmp_path / "init").write_text("#!/bin/sh\n")
+    region = KeptRam(size_mib=2, without=("/init", "/gone"))
+    recipe = Rootfs(init=tmp_path / "init", device="kept-ram", kept_ram=region)
+    told: list[str] = []
+    assert "init" not in {entry.path for entry in collect(recipe.kept_files, _made_of(tmp_path), told.append)}
+    assert told == ["rootfs.kept_ram.without: /gone is not there"]
+    assert "init" in {entry.path for entry in collect(recipe, _made_of(tmp_path), told.append)}
 
 
 def test_what_cannot_be_had_is_told_by_key(tmp_path: Path) -> None:
