@@ -31,6 +31,7 @@ _UNIT_FOLDERS: Final = (
     "usr/lib/systemd/system",
     "etc/insserv",
 )
+_SYSTEMD_UNITS: Final = ("etc/systemd/system", "lib/systemd/system", "usr/lib/systemd/system")
 _TARGETS: Final = ("etc/fstab", "etc/inittab")
 _MARK: Final = "bootlab-mark"
 
@@ -109,22 +110,36 @@ class AuditedBoot:
 
 
 def read_units(entries: Iterable[Entry], cache: Cache) -> InitPlan:
-    """Return the units of a root file system: systemd's where it has systemd, and its init scripts.
+    """Return the units of a root file system: systemd's where it has systemd, and the init scripts that are started.
 
     Raises MissingTool or ProgramFailed when their reader cannot be compiled.
     """
     files = {entry.path: entry for entry in entries}
+    systemd = any(path.endswith("lib/systemd/systemd") for path in files)
     with tempfile.TemporaryDirectory(prefix="bootlab-units-") as name:
         root = Path(name)
         for path, entry in files.items():
+            if systemd and _is_passed_over(path, files):
+                continue
             if path.startswith(_UNIT_FOLDERS) or path in _TARGETS:
                 _lay(root / path, entry)
-        systemd = any(path.endswith("lib/systemd/systemd") for path in files)
         lines = [f"systemd {'yes' if systemd else 'no'}", "lsb yes", "early no"]
         conf = root / "etc/bootlab/init.conf"
         conf.parent.mkdir(parents=True, exist_ok=True)
         conf.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
         return read_plan(root, cache)
+
+
+def _is_passed_over(path: str, files: Mapping[str, Entry]) -> bool:
+    """Return whether systemd starts nothing by a file of its init scripts (systemd-sysv-generator).
+
+    It reads no rcS.d; and of no script that has a unit of its name, a mask or a link to another unit included.
+    """
+    folder, _, script = path.rpartition("/")
+    if folder != "etc/init.d":
+        return folder == "etc/rcS.d"
+    unit = f"{script.removesuffix('.sh')}.service"
+    return any(f"{place}/{unit}" in files for place in _SYSTEMD_UNITS)
 
 
 def _lay(path: Path, entry: Entry) -> None:

@@ -1,7 +1,8 @@
 """The units that an audit reads out of a root file system: systemd's, and the init scripts that systemd starts, too."""
 
 import stat
-from pathlib import Path
+
+import pytest
 
 from bootlab.build.cache import Cache
 from bootlab.build.formats.cpio import Entry
@@ -20,6 +21,12 @@ SCRIPT = """#!/bin/sh
 SERVICE = "[Service]\nExecStart=/usr/sbin/sshd -D\n[Install]\nWantedBy=multi-user.target\n"
 
 
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Cache:
+    """One for all tests: what reads the units is compiled into it."""
+    return Cache(tmp_path_factory.mktemp("cache"))
+
+
 def plain(path: str, text: str, mode: int = 0o644) -> Entry:
     return Entry(path, stat.S_IFREG | mode, text.encode())
 
@@ -28,7 +35,7 @@ def link(path: str, to: str) -> Entry:
     return Entry(path, stat.S_IFLNK | 0o777, to.encode())
 
 
-def test_a_script_without_a_unit_of_its_name_is_a_unit_in_a_system_of_systemds(tmp_path: Path) -> None:
+def test_a_script_without_a_unit_of_its_name_is_a_unit_in_a_system_of_systemds(cache: Cache) -> None:
     """As Debian's xdm has none; systemd's generator makes one of it."""
     entries = [
         plain("usr/lib/systemd/systemd", "", 0o755),
@@ -39,5 +46,26 @@ def test_a_script_without_a_unit_of_its_name_is_a_unit_in_a_system_of_systemds(t
         plain("etc/init.d/xdm", SCRIPT.format(name="xdm"), 0o755),
         link("etc/rc2.d/S01xdm", "../init.d/xdm"),
     ]
-    units = {one.name: one.origin for one in read_units(entries, Cache(tmp_path / "cache")).units if one.is_work}
+    units = {one.name: one.origin for one in read_units(entries, cache).units if one.is_work}
     assert units["ssh"] == "systemd" and units["xdm"] == "lsb"
+
+
+def test_scripts_that_systemd_does_not_start_are_no_units(cache: Cache) -> None:
+    """Debian masks hwclock, has procps as another name of a unit of its own, and reads no rcS.d."""
+    sysctl = "usr/lib/systemd/system/systemd-sysctl.service"
+    scripts = {"hwclock.sh": "rcS", "procps": "rcS", "early": "rcS", "masked": "rc2", "plain": "rc2"}
+    entries = [
+        plain("usr/lib/systemd/systemd", "", 0o755),
+        link("usr/lib/systemd/system/hwclock.service", "/dev/null"),
+        plain(sysctl, "[Service]\nType=oneshot\nExecStart=/usr/lib/systemd/systemd-sysctl\n"),
+        link("usr/lib/systemd/system/procps.service", "systemd-sysctl.service"),
+        link("usr/lib/systemd/system/sysinit.target.wants/systemd-sysctl.service", "../systemd-sysctl.service"),
+        link("etc/systemd/system/masked.service", "/dev/null"),
+    ]
+    for name, level in scripts.items():
+        entries.append(plain(f"etc/init.d/{name}", SCRIPT.format(name=name), 0o755))
+        entries.append(link(f"etc/{level}.d/S01{name}", f"../init.d/{name}"))
+    wanted = {one.name for one in read_units(entries, cache).units if one.is_work and one.wanted}
+    assert wanted == {"systemd-sysctl", "plain"}
+    without = read_units([one for one in entries if "systemd" not in one.path], cache)
+    assert {"hwclock.sh", "procps", "early"} <= {one.name for one in without.units if one.is_work and one.wanted}
