@@ -12,6 +12,9 @@ int frame_resize(struct frame *frame, uint32_t width, uint32_t height)
 {
 	size_t wanted = (size_t)width * height;
 
+	/* As bytes it would be less than it is. */
+	if (wanted > SIZE_MAX / sizeof *frame->pixels)
+		return -ENOMEM;
 	if (wanted > frame->capacity) {
 		uint32_t *pixels = realloc(frame->pixels, wanted * sizeof *pixels);
 

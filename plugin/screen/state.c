@@ -54,11 +54,12 @@ int screen_state_read(FILE *file, struct watch *watch, struct frame *latest, str
 	    head.n_marks != opened.config->n_screen_marks || head.n_typings != opened.config->n_screen_typings)
 		return -EINVAL;
 	for (size_t i = 0; i < head.n_marks; i++) {
-		uint32_t *picture = opened.marks[i].picture;
+		struct mark_state state;
 
-		if (!read_all(file, &opened.marks[i], sizeof *opened.marks, 1))
+		if (!read_all(file, &state, sizeof state, 1))
 			return -EINVAL;
-		opened.marks[i].picture = picture;
+		state.picture = opened.marks[i].picture;
+		opened.marks[i] = state;
 	}
 	if (!read_all(file, opened.typings, sizeof *opened.typings, head.n_typings))
 		return -EINVAL;
@@ -74,6 +75,7 @@ int screen_state_read(FILE *file, struct watch *watch, struct frame *latest, str
 	watch->config = opened.config;
 	watch->marks = opened.marks;
 	watch->typings = opened.typings;
+	watch->shift = opened.shift;
 	*counts = head.counts;
 	return 0;
 }

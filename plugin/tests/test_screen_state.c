@@ -97,9 +97,31 @@ static void test_what_is_none_is_refused(void)
 	refused(kept(), &other);
 }
 
+/* A head that says of itself what no screen is: its last member is the frame's size. */
+static void test_a_frame_without_bounds_is_refused(void)
+{
+	struct frame frame = { 0 };
+	struct screen_counts counts;
+	struct watch watch;
+	FILE *file = kept();
+	long end;
+
+	CHECK(fseek(file, 0, SEEK_END) == 0);
+	/* What is behind the head: two marks, a typing, six pixels. */
+	end = ftell(file) - (long)(2 * sizeof(struct mark_state) + sizeof(struct typing_state) + 6 * sizeof(uint32_t));
+	CHECK(fseek(file, end - (long)(2 * sizeof(uint32_t)), SEEK_SET) == 0);
+	CHECK(fwrite((const uint32_t[]){ UINT32_MAX, UINT32_MAX }, sizeof(uint32_t), 2, file) == 2);
+	rewind(file);
+	open_watch(&config, &watch);
+	CHECK(screen_state_read(file, &watch, &frame, &counts) == -ENOMEM && !frame.pixels);
+	watch_deinit(&watch);
+	fclose(file);
+}
+
 int main(void)
 {
 	test_all_comes_back();
+	test_a_frame_without_bounds_is_refused();
 	test_what_is_none_is_refused();
 	printf("test_screen_state: ok\n");
 	return 0;
