@@ -16,6 +16,7 @@
 #include "modelled_disks.h"
 #include "network/wire.h"
 #include "qemu_plugin_api.h"
+#include "random_numbers.h"
 #include "recording.h"
 #include "screen.h"
 
@@ -70,6 +71,7 @@ static void on_translation(struct qemu_plugin_tb *tb, void *userdata)
 		console_watch(tb, qemu_plugin_tb_n_insns(tb));
 		doorbells_watch(tb, qemu_plugin_tb_n_insns(tb));
 		halts_watch(tb, qemu_plugin_tb_n_insns(tb));
+		random_numbers_watch(tb, qemu_plugin_tb_n_insns(tb));
 	} else if (modelled_disks_work()) {
 		/* What is held back must be let go for as long as the guest runs. */
 		doorbells_watch(tb, qemu_plugin_tb_n_insns(tb));

@@ -131,7 +131,9 @@
  *                                           `screen`, `sleep` (asleep, press) or `timers` (at). Stands, as the next one, ahead of all that the
  *                                           guest did; but `refused network` wherever the peer was lost
  *   refused FEATURE WHY                     it was not, and is not done; WHY is the rest of the line. `device`: done, but a
- *                                           device of this machine does not repeat even so
+ *                                           device of this machine does not repeat even so. `random`: where the guest that
+ *                                           goes on from its past first draws a random number of its processor's, which
+ *                                           is another than it would have been
  *   charged NAME COUNT NS                   what was charged for NAME (of `price` and `touch`: CLASS) up to the next record: so often, and so much altogether;
  *                                           ahead of marks, guest marks and the end, where it has changed
  *   reads DRIVE BYTES REQUESTS              with exact disks, unless `refused reads`: what the guest has read from QEMU's drive of this

@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
 from pydantic import Field
@@ -28,13 +29,13 @@ from bootlab.measure.guest.heard_console import HeardConsole
 from bootlab.measure.place import BootPlace
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.measure.snapshot_boot import Places, keep_beginning
-from bootlab.profile.recorded.trace import parse_trace
+from bootlab.profile.recorded.trace import RANDOM, parse_trace, read_trace
 from bootlab.snapshot.asked import Beginning
 from bootlab.snapshot.blocks import ChangedDisk, compare_disks, known_blocks
 from bootlab.snapshot.refusals import leaves
 from bootlab.system.part import MARK
 from bootlab.targets.boot_key import boot_values
-from bootlab.targets.target import Prepared
+from bootlab.targets.target import TRACE, Prepared
 
 _DECIDE_LATER: Final = ("booted", "check", "timings")
 """Tables of the system file by which no guest is changed: who follows the boot looks for what they say."""
@@ -43,6 +44,7 @@ _CHECKED_SEED: Final = 1
 _MOST_KEPT: Final = 32
 _OF_THE_HOST: Final = {"argv", "started", "wall_s", "run", "host", "began"}
 _MOST_NAMED: Final = 4
+_DREW: Final = "it draws random numbers of its processor behind the mark, and their row is in no machine that is kept"
 FOLDER: Final = "from-mark"
 """Of a run: what its boots began with."""
 
@@ -92,7 +94,7 @@ class FromMark:
         self._kept: dict[str, _Kept | None] = {}
         self._met: set[str] = set()
         self._why: Counter[str] = Counter()
-        self._began = 0
+        self._began = self._tried = 0
         self._skipped_s = self._spent_s = 0.0
         self._checked: str | None = None
         self._given_up = ""
@@ -112,6 +114,12 @@ class FromMark:
                 self._why[why] += 1
             return place.boot(prepared, self._run.boot_directory(label), cancelled)
         record = place.boot(prepared.from_mark(kept.beginning), self._run.boot_directory(label), cancelled)
+        if _drew_random(record):
+            with self._lock:
+                self._why[_DREW] += 1
+                self._give_up(f"{label}: {_DREW}")
+            self._spend(record.wall_s)
+            return place.boot(prepared, self._run.boot_directory(label), cancelled)
         with self._lock:
             self._began += 1
             self._skipped_s += 0.0 if is_new else kept.beginning.host_s
@@ -146,7 +154,7 @@ class FromMark:
         key = _digest(_decisive(prepared))
         with self._lock:
             turn = self._turns.setdefault(key, threading.Lock())
-            is_met, number = key in self._met, len(self._kept)
+            is_met = key in self._met
             self._met.add(key)
         # Whoever begins alike waits until the machine stands there.
         with turn:
@@ -154,8 +162,10 @@ class FromMark:
                 return kept, "", False
             if not (keeps or is_met) or key in self._kept:
                 return None, self._what_differs(prepared), False
-            if number >= _MOST_KEPT:
-                return None, f"{_MOST_KEPT} machines are kept already", False
+            with self._lock:
+                if (number := self._tried) >= _MOST_KEPT:
+                    return None, f"{_MOST_KEPT} machines are kept already", False
+                self._tried += 1
             kept, why = self._keep(prepared, cancelled, number)
             with self._lock:
                 self._kept[key] = kept
@@ -218,10 +228,15 @@ class FromMark:
         with self._lock:
             self._checked = "; ".join(differing[:_MOST_NAMED]) or "equal"
             if differing:
-                self._give_up(f"{label}, run both ways, differs: {self._checked}")
+                # What counts of this one is the boot from power-on; of those before nobody knows.
+                self._began -= 1
+                before = f"; {self._began} boots that began there are in the figures: try again without --from-mark"
+                self._give_up(f"{label}, run both ways, differs: {self._checked}{before if self._began else ''}")
         return whole if differing else record
 
     def _give_up(self, why: str) -> None:
+        if self._given_up:
+            return
         self._given_up = why
         self._tell(f"no boot begins at {self.mark} any more: {why}")
 
@@ -260,12 +275,23 @@ def differences(one: BootRecord, other: BootRecord) -> list[str]:
     ]
 
 
+def _drew_random(record: BootRecord) -> bool:
+    trace = Path(record.run) / TRACE
+    return trace.exists() and RANDOM in read_trace(trace).refused
+
+
 def _is_ready_before(beginning: Beginning, prepared: Prepared) -> bool:
     """Return whether a boot would have been followed no further than to before the mark: ready, or failed."""
     heard = HeardConsole(prepared)
     heard.feed(beginning.console, 0)
     marks = parse_trace(beginning.trace, str(beginning.boot)).guest_marks
-    return heard.guest.ready or heard.guest.failed_early or prepared.system.booted.mark in marks
+    # The mark of a check ends a boot wherever it comes.
+    check = prepared.system.check.mark if prepared.system.check is not None else None
+    return (
+        heard.guest.ready
+        or heard.guest.failed_early
+        or not marks.keys().isdisjoint({prepared.system.booted.mark, check})
+    )
 
 
 def _decisive(prepared: Prepared) -> dict[str, Any]:

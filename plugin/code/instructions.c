@@ -98,6 +98,40 @@ bool x86_stores_memory(const uint8_t *code, size_t size)
 	return repeats && i < size && (code[i] == 0xa4 || code[i] == 0xa5 || code[i] == 0xaa || code[i] == 0xab);
 }
 
+bool x86_draws_random(const uint8_t *code, size_t size)
+{
+	bool repeats = false;
+	uint8_t extension;
+	size_t i = 0;
+
+	for (; i < size && x86_is_prefix(code[i]); i++)
+		repeats |= code[i] == 0xf3;
+	if (i + 2 >= size || code[i] != 0x0f || code[i + 1] != 0xc7 || code[i + 2] < 0xc0)
+		return false;
+	extension = code[i + 2] >> 3 & 7;
+	return !repeats && extension >= 6; /* with f3 it is rdpid */
+}
+
+bool aarch64_draws_random(const uint8_t *code, size_t size)
+{
+	uint32_t word;
+
+	if (size != sizeof word)
+		return false;
+	memcpy(&word, code, sizeof word);
+	return (word & 0xffffffc0) == 0xd53b2400; /* mrs of s3_3_c2_c4_0 and _1 */
+}
+
+bool riscv_draws_random(const uint8_t *code, size_t size)
+{
+	uint32_t word;
+
+	if (size != sizeof word)
+		return false;
+	memcpy(&word, code, sizeof word);
+	return (word & 0x7f) == 0x73 && (word >> 12 & 3) && word >> 20 == 0x015; /* csrr* of `seed` */
+}
+
 enum flow aarch64_flow(const uint8_t *code, size_t size, struct flow_target *ret)
 {
 	uint32_t word;

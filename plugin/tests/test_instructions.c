@@ -107,9 +107,30 @@ static void test_what_stores_to_no_device(void)
 	CHECK(!x86_stores_memory((const uint8_t[]){ 0x66, 0x89, 0x08 }, 3)); /* how Linux rings */
 }
 
+static bool draws(bool (*of)(const uint8_t *, size_t), uint32_t word)
+{
+	return of((const uint8_t *)&word, sizeof word);
+}
+
+static void test_what_draws_random_numbers(void)
+{
+	CHECK(x86_draws_random((const uint8_t[]){ 0x0f, 0xc7, 0xf0 }, 3)); /* rdrand eax */
+	CHECK(x86_draws_random((const uint8_t[]){ 0x48, 0x0f, 0xc7, 0xf2 }, 4)); /* rdrand rdx */
+	CHECK(x86_draws_random((const uint8_t[]){ 0x66, 0x0f, 0xc7, 0xf8 }, 4)); /* rdseed ax */
+	CHECK(!x86_draws_random((const uint8_t[]){ 0xf3, 0x0f, 0xc7, 0xf8 }, 4)); /* rdpid rax */
+	CHECK(!x86_draws_random((const uint8_t[]){ 0xf0, 0x48, 0x0f, 0xc7, 0x0f }, 5)); /* cmpxchg16b */
+	CHECK(!x86_draws_random((const uint8_t[]){ 0x0f, 0xc7 }, 2) && !x86_draws_random(NULL, 0));
+	CHECK(draws(aarch64_draws_random, 0xd53b2400) && draws(aarch64_draws_random, 0xd53b243f)); /* x0, RNDR; xzr, RNDRRS */
+	CHECK(!draws(aarch64_draws_random, 0xd53b4200) && !aarch64_draws_random(NULL, 0)); /* NZCV */
+	CHECK(draws(riscv_draws_random, 0x01501573)); /* csrrw a0, seed, zero */
+	CHECK(!draws(riscv_draws_random, 0x00000073) && !draws(riscv_draws_random, 0xc0102573)); /* ecall; rdtime */
+}
+
 int main(void)
 {
 	struct flow_target target;
+
+	test_what_draws_random_numbers();
 
 	test_what_stores_to_no_device();
 	for (size_t i = 0; i < sizeof x86 / sizeof *x86; i++) {

@@ -23,6 +23,8 @@ TRAPS: Final = "traps"
 
 READS: Final = "reads"
 """What it calls counting what is read from disks, which exact ones ask for."""
+RANDOM: Final = "random"
+"""What it refuses a machine that goes on and draws random numbers of its processor: they are not those of the boot."""
 SCREEN: Final = "screen"
 """What it calls looking at the screen, and typing."""
 

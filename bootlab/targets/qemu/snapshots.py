@@ -53,6 +53,8 @@ def expect_keepable(system: System, *, goes_on: bool = False) -> None:
         "power_on: what the machine finds": system.power_on is not None,
         "network.peer: what bootlab's network remembers": network is not None and network.peer is NetworkPeer.BOOTLAB,
         "screen: what is typed and seen on it": system.screen is not None and not goes_on,
+        "machine.devices: virtio-rng, whose next random number": goes_on
+        and any(device.startswith("virtio-rng") for device in machine.devices),
         **{
             f"{drive}: a disk with a model, of whose requests some may be under way": True
             for drive in system.modelled_disks

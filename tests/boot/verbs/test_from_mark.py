@@ -178,6 +178,7 @@ def test_where_the_rule_is_wrong_the_boot_run_both_ways_says_so(system: System, 
     result = beginnings.result()
     assert changed.began is None, "what counts is the boot from power-on"
     assert "from the mark" in result.checked and result.given_up.startswith("wrong, run both ways, differs: ")
+    assert result.began == 1 and "; 1 boots that began there are in the figures" in result.given_up
     assert booted(beginnings, made(system), "later").began is None
     assert "no more of them" in next(iter(beginnings.result().powered_on))
 
@@ -189,6 +190,23 @@ def test_a_mark_that_never_comes_is_asked_for_once(system: System, run: Run) -> 
             assert booted(beginnings, made(system), label, keeps=True).outcome is Outcome.READY
         result = beginnings.result()
         assert result.began == result.kept == 0 and "mark never: not reached" in result.given_up
+
+
+def test_a_boot_that_draws_random_numbers_behind_the_mark_is_powered_on(
+    file: Path, tmp_path: Path, run: Run, beginnings: FromMark
+) -> None:
+    """The kernel mixes in new ones of the processor's after a second, and QEMU's row of them begins anew."""
+    drawn = 'echo "bootlab: fact drawn $(cat /proc/sys/kernel/random/uuid)"'
+    init = INIT.replace('echo "and its end"', f"sleep 3\n{drawn}")
+    (tmp_path / "init").write_text(init)
+    (tmp_path / "init").chmod(0o755)
+    system = read_system(file).with_part("rootfs", init=tmp_path / "init")
+    base = booted(beginnings, made(system), "base", keeps=True)
+    whole = Here(1).boot(made(system), run.boot_directory("whole"), lambda: False)
+    assert base.began is None and differences(base, whole) == [] and "drawn" in base.facts
+    assert "random numbers" in (result := beginnings.result()).given_up and result.began == 0
+    traced = (run.path / "boots/base.unfinished-1/trace.txt").read_text()
+    assert "\nrefused random " in traced
 
 
 def test_a_machine_that_cannot_be_kept_is_powered_on(system: System, beginnings: FromMark) -> None:

@@ -94,6 +94,13 @@ def test_a_screen_goes_on_with_its_own_boot_from_a_mark_of_the_guest() -> None:
         expect_keepable(System.model_validate({**GIVEN, "disks": [{"size_mib": 16, "model": "ssd"}]}), goes_on=True)
 
 
+def test_a_device_of_random_numbers_does_not_go_on_with_its_own_boot() -> None:
+    system = System.model_validate({**GIVEN, "machine": {"type": "q35", "devices": ["virtio-rng-pci"]}})
+    expect_keepable(system)
+    with pytest.raises(InputError, match="virtio-rng"):
+        expect_keepable(system, goes_on=True)
+
+
 def test_what_is_read_is_kept_where_that_is_asked_for(tmp_path: Path) -> None:
     disk = tmp_path / "disk"
     disk.write_bytes(bytes(1 << 16))
