@@ -5,7 +5,7 @@ Nothing here touches a kernel or starts a machine. A technique changes a System 
 """
 
 import re
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Self
 
 from pydantic import Field, ValidationError, model_validator
@@ -204,6 +204,10 @@ class System(Part):
             raise ValueError(f'power_on.kind = "{kind}" finds a root in kept RAM: rootfs.device = "kept-ram"')
         if kept is None:
             return
+        file = self.power_on.fault_file if self.power_on is not None else None
+        paths = () if file is None else (PurePosixPath(file), *PurePosixPath(file).parents)
+        if left := [one for one in kept.without if PurePosixPath("/", one) in paths]:
+            raise ValueError(f"power_on.fault_file: {file} is in no RAM: rootfs.kept_ram.without leaves {left[0]} out")
         machine = self.machine
         if machine.arch != "x86_64" or machine.type.is_real:
             raise ValueError(f'rootfs.device = "kept-ram": x86-64 is told of it, and this machine is {machine.arch}')

@@ -123,3 +123,11 @@ def test_a_root_that_finds_nothing_cannot_be_found(tmp_path: Path) -> None:
     text = SYSTEM.replace('device = "kept-ram"\nkept_ram = { size_mib = 8 }\n', "")
     with pytest.raises(InputError, match='rootfs.device = "kept-ram"'):
         read(tmp_path, text.replace("[booted]", '[power_on]\nkind = "self-refresh"\n[booted]'))
+
+
+def test_a_bit_turns_in_a_file_that_is_in_the_region(tmp_path: Path) -> None:
+    text = SYSTEM.replace("size_mib = 8 }", 'size_mib = 8, without = ["usr/share"] }')
+    fault = '[power_on]\nkind = "self-refresh"\nfault = "file-bit"\nfault_file = "{}"\n[booted]'
+    read(tmp_path, text.replace("[booted]", fault.format("/usr/bin/app")))
+    with pytest.raises(InputError, match="fault_file: /usr/share/a is in no RAM: rootfs.kept_ram.without"):
+        read(tmp_path, text.replace("[booted]", fault.format("/usr/share/a")))
