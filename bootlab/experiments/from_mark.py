@@ -114,10 +114,13 @@ class FromMark:
                 self._why[why] += 1
             return place.boot(prepared, self._run.boot_directory(label), cancelled)
         record = place.boot(prepared.from_mark(kept.beginning), self._run.boot_directory(label), cancelled)
-        if _drew_random(record):
+        if _drew_random(record) or record.outcome is not Outcome.READY:
+            # What is wrong may be the going on: a technique fails by a boot from power-on alone.
+            why = _DREW if _drew_random(record) else f"from {self.mark} it was {record.outcome.value}"
             with self._lock:
-                self._why[_DREW] += 1
-                self._give_up(f"{label}: {_DREW}")
+                self._why[why] += 1
+                if why is _DREW:
+                    self._give_up(f"{label}: {_DREW}")
             self._spend(record.wall_s)
             return place.boot(prepared, self._run.boot_directory(label), cancelled)
         with self._lock:

@@ -1,6 +1,7 @@
 """Boots that could begin at a mark: what is counted where they cannot, and in what two records of one boot differ."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -8,7 +9,8 @@ from bootlab.errors import InputError
 from bootlab.experiments.engine import Engine, Job
 from bootlab.experiments.from_mark import FromMark, FromMarkResult, beginning_at, differences, expect_mark
 from bootlab.measure.place import Here
-from tests.replayed import new_run, prepared, replayed
+from bootlab.measure.record import Outcome
+from tests.replayed import answer, new_run, prepared, replayed
 
 
 def test_a_machine_that_cannot_be_kept_is_powered_on_and_that_is_told_once(tmp_path: Path) -> None:
@@ -31,6 +33,21 @@ def test_what_nobody_will_begin_like_is_not_kept(tmp_path: Path) -> None:
     beginnings = FromMark(run, "late", lambda line: None)
     beginnings.boot(Here(1), prepared(replayed(tmp_path)), "null", lambda: False, keeps=False)
     assert beginnings.result().powered_on == {"nothing was kept before": 1} and not beginnings.result().given_up
+
+
+def test_a_boot_that_is_not_ready_from_the_mark_is_powered_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Going on may fail where booting does not: QEMU takes up no state, or there is no room."""
+    good, hung = prepared(replayed(tmp_path / "a")), prepared(replayed(tmp_path / "b", answer({}, end="hung")))
+    run = new_run(tmp_path)
+    beginnings = FromMark(run, "late", lambda line: None)
+    kept = SimpleNamespace(beginning=SimpleNamespace(host_s=0.0))
+    monkeypatch.setattr(FromMark, "_find", lambda *asked: (kept, "", True))
+    monkeypatch.setattr(FromMark, "_why_not", lambda *asked: ("", True))
+    monkeypatch.setattr(type(good), "from_mark", lambda one, beginning: hung)
+    record = beginnings.boot(Here(1), good, "one", lambda: False, keeps=True)
+    assert record.outcome is Outcome.READY and record.began is None
+    result = beginnings.result()
+    assert result.powered_on == {"from late it was hung": 1} and result.began == 0 and not result.given_up
 
 
 def test_two_records_of_one_boot_differ_in_what_is_no_hosts(tmp_path: Path) -> None:
