@@ -3,6 +3,7 @@
 from bootlab.experiments.trial.result import Judged, StackName, TryResult
 from bootlab.report.parts.figures import COUNTED, ms, price_words, ratio_words, short_hashes
 from bootlab.report.parts.markdown import bold, code, markdown_table, plain, prose
+from bootlab.report.trial.timings import timings_markdown
 from bootlab.report.trial.words import clock_words, in_order, kept_steps, time_words
 from bootlab.techniques.model.verdict import Verdict
 
@@ -28,7 +29,8 @@ def try_markdown(result: TryResult) -> str:
         others = [one for one in rows if not one.verdict.saves and one.technique not in kept]
     else:
         others = [one for one in rows if one.saved_ns is None]
-    return "\n\n".join([*parts, *_others(others), measured_on(result)]) + "\n"
+    timings = timings_markdown(result)
+    return "\n\n".join([*parts, *([timings] if timings else []), *_others(others), measured_on(result)]) + "\n"
 
 
 def _stacks(result: TryResult) -> str:

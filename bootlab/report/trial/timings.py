@@ -1,4 +1,4 @@
-"""What each technique of a trial does to the system's `[timings]`, for a terminal and for its page."""
+"""What each technique of a trial does to the system's `[timings]`, for a terminal, its page and a document."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,6 +11,7 @@ from bootlab.experiments.trial.result import TryResult
 from bootlab.report.boots.timings import NO_VERDICT, NOT_SEEN
 from bootlab.report.parts.figures import ms, visible
 from bootlab.report.parts.html_tables import Cell, Column, table
+from bootlab.report.parts.markdown import markdown_table, plain
 from bootlab.report.parts.markup import Html
 from bootlab.report.parts.sections import minus
 from bootlab.report.parts.terminal_tables import keep_whole, plain_table
@@ -65,6 +66,22 @@ def timings_of_page(result: TryResult) -> Html:
         *([Cell(one.name), *(_saved(one.saved_ns[name]) for name in base.timings_ns)] for one in rows),
     ]
     return table(f"{_TITLE[0].upper()}{_TITLE[1:]}.", columns, cells)
+
+
+def timings_markdown(result: TryResult) -> str:
+    """Return the same for a document, with what each timing came to; empty for a system without timings."""
+    base = result.baseline
+    rows = [["baseline", *(ms(taken) or NOT_SEEN for taken in base.timings_ns.values())]]
+    for one in timing_rows(result):
+        cells = [_reached(base.timings_ns[name], one.saved_ns[name]) for name in base.timings_ns]
+        rows.append([plain(one.name), *cells])
+    rows.append(["moves by, for no reason", *(ms(base.timing_spreads_ns.get(name)) for name in base.timings_ns)])
+    titles = ["timings, medians", *(f"{plain(name)} ms (saved)>" for name in base.timings_ns)]
+    return markdown_table(titles, rows) if base.timings_ns else ""
+
+
+def _reached(before_ns: int | None, saved_ns: int | None) -> str:
+    return NOT_SEEN if before_ns is None or saved_ns is None else f"{ms(before_ns - saved_ns)} ({ms(saved_ns)})"
 
 
 def _saved(saved_ns: int | None) -> Cell:

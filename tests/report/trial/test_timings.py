@@ -7,7 +7,8 @@ from rich.console import Group
 from bootlab.experiments.trial.result import TryResult
 from bootlab.report.boots.page import try_page
 from bootlab.report.trial.text import try_result
-from bootlab.report.trial.timings import timing_rows, timing_table, timings_of_page
+from bootlab.report.trial.markdown import try_markdown
+from bootlab.report.trial.timings import timing_rows, timing_table, timings_markdown, timings_of_page
 from bootlab.report.trial.words import kept_steps
 from tests.report.boots.test_text import printed
 from tests.report.trials import trial
@@ -28,6 +29,7 @@ def felt() -> TryResult:
 
 def test_a_trial_without_timings_shows_none() -> None:
     assert timing_rows(trial()) == [] and timing_table(trial()) == [] and timings_of_page(trial()) == ""
+    assert timings_markdown(trial()) == "" and "timings" not in try_markdown(trial())
 
 
 def test_each_row_is_what_was_saved_of_the_baseline() -> None:
@@ -50,3 +52,10 @@ def test_it_is_shown_in_the_terminal_and_on_the_page() -> None:
     assert "moves by, for no reason" in printed(try_result(felt()))
     page = try_page(felt())
     assert "What users feel" in page and page.count("moves by, for no reason") == 1
+
+
+def test_a_document_has_what_each_came_to_and_what_that_saved() -> None:
+    lines = timings_markdown(felt()).splitlines()
+    assert lines[0] == "| timings, medians | login ms (saved) |" and "| baseline | 90.00 |" in lines
+    assert any(line.endswith(" | 80.00 (10.00) |") for line in lines) and any(line.endswith("not seen |") for line in lines)
+    assert lines[-1] == "| moves by, for no reason | 2.00 |" and timings_markdown(felt()) in try_markdown(felt())
