@@ -6,8 +6,8 @@ from rich.console import Group
 
 from bootlab.experiments.trial.result import TryResult
 from bootlab.report.boots.page import try_page
-from bootlab.report.trial.text import try_result
 from bootlab.report.trial.markdown import try_markdown
+from bootlab.report.trial.text import try_result
 from bootlab.report.trial.timings import timing_rows, timing_table, timings_markdown, timings_of_page
 from bootlab.report.trial.words import kept_steps
 from tests.report.boots.test_text import printed
@@ -57,5 +57,7 @@ def test_it_is_shown_in_the_terminal_and_on_the_page() -> None:
 def test_a_document_has_what_each_came_to_and_what_that_saved() -> None:
     lines = timings_markdown(felt()).splitlines()
     assert lines[0] == "| timings, medians | login ms (saved) |" and "| baseline | 90.00 |" in lines
-    assert any(line.endswith(" | 80.00 (10.00) |") for line in lines) and any(line.endswith("not seen |") for line in lines)
+    assert any(line.endswith(" | 80.00 (10.00) |") for line in lines) and any(
+        line.endswith("not seen |") for line in lines
+    )
     assert lines[-1] == "| moves by, for no reason | 2.00 |" and timings_markdown(felt()) in try_markdown(felt())
