@@ -161,12 +161,11 @@ class _Survey:
             )
 
     def _by_bios(self) -> tuple[str, Chain] | None:
-        if self._image.format == ISO:
-            with self._reader.disk.open("rb") as file:
+        with self._reader.disk.open("rb") as file:
+            if self._image.format == ISO:
                 starts = self._cd_code(file) is not None
-        else:
-            # Every GPT disk of some tools has code that only says that it does not boot.
-            with self._reader.disk.open("rb") as file:
+            else:
+                # Every GPT disk of some tools has code that only says that it does not boot.
                 starts = self._reader.table is not None and self._reader.table.boots_by_bios and is_grub(file)
         return (BIOS, self._grub_chain("GRUB", ())) if starts else None
 
@@ -202,7 +201,8 @@ class _Survey:
             ukis, unusable = self._ukis(volume)
             found += ukis
             bare = bare.model_copy(update={"unusable": (*bare.unusable, *unusable)})
-        menu = BootMenu(tuple(systemd_boot.in_menu_order([one.entry for one in found])), wait_s, default)
+        order = systemd_boot.in_menu_order([one.entry for one in found])
+        menu = BootMenu(tuple(order), wait_s, systemd_boot.find_default(order, default))
         chosen = next((one for one in found if one.entry is menu.chosen), None)
         if chosen is None:
             return bare

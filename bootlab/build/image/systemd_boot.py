@@ -6,6 +6,7 @@ may be is behind all others, and those with a sort key are before those without.
 
 import re
 from collections.abc import Sequence
+from fnmatch import fnmatchcase
 
 from bootlab.build.image.boot_entries import TRIES, BootEntry, tries_left, version_key
 from bootlab.build.image.efi_program import EfiProgram
@@ -36,6 +37,14 @@ def uki_entry(program: EfiProgram, name: str) -> BootEntry:
         file=stem,
         sort_key=told.get("IMAGE_ID", told.get("ID", "")),
     )
+
+
+def find_default(entries: Sequence[BootEntry], default: str) -> str:
+    """Return the number of the entry that a default names, by its identity or a pattern of it; empty for none."""
+    for number, one in enumerate(entries):
+        if fnmatchcase(one.identity, default):
+            return str(number)
+    return ""
 
 
 def in_menu_order(entries: Sequence[BootEntry]) -> list[BootEntry]:

@@ -4,7 +4,7 @@ import pytest
 
 from bootlab.build.image.boot_entries import BootMenu, parse_entry
 from bootlab.build.image.efi_program import parse_efi_program
-from bootlab.build.image.systemd_boot import in_menu_order, parse_loader_conf, uki_entry
+from bootlab.build.image.systemd_boot import find_default, in_menu_order, parse_loader_conf, uki_entry
 from tests.build.image.small_images import efi_program, kernel
 
 
@@ -19,8 +19,9 @@ def test_the_entry_that_systemd_boot_takes() -> None:
     assert [(one.kernel, one.identity, one.file) for one in entries] == [
         ("/old", "old", "old+3-1"), ("/new", "new", "new"), ("/worn", "worn", "worn+0-3"),
     ]  # fmt: skip
-    for default, path in (("new", "/new"), ("n*", "/new"), ("@saved", "/old"), ("", "/old")):
-        chosen = BootMenu(tuple(entries), default=default).chosen
+    # A number is a pattern, and no place in the menu.
+    for default, path in (("new", "/new"), ("n*", "/new"), ("@saved", "/old"), ("", "/old"), ("1", "/old")):
+        chosen = BootMenu(tuple(entries), default=find_default(entries, default)).chosen
         assert chosen is not None and chosen.kernel == path
 
 
