@@ -68,7 +68,8 @@ class Engine:
         self.from_mark = from_mark
         self._side_by_side = side_by_side
         self._reuse = reuse
-        self._known = {record.key: record for record in _finished(run)} if reuse else {}
+        finished = _finished(run) if reuse else []
+        self._known = {record.key: record for record in finished if self._counts(record)}
         self._place = place or Here()
         self.boots = 0
         """Boots run here so far; those reused do not count."""
@@ -127,7 +128,8 @@ class Engine:
             return known, True
         directory = self.run.path / "boots" / job.label
         # On the wall clock no two boots are the same, but a resumed run goes on behind those it has.
-        if self._reuse and (earlier := find_finished_boot(directory, job.prepared)) is not None:
+        earlier = find_finished_boot(directory, job.prepared) if self._reuse else None
+        if earlier is not None and self._counts(earlier):
             return earlier, True
         cancelled = self._cancel.is_set
         if self.from_mark is not None:
@@ -137,6 +139,10 @@ class Engine:
         if _says_something(record):
             self._known[record.key] = record
         return record, False
+
+    def _counts(self, record: BootRecord) -> bool:
+        # Who does not ask for a mark wants boots from power-on: perhaps because those from the mark differed.
+        return record.began is None or self.from_mark is not None
 
 
 def find_finished_boot(directory: Path, prepared: Prepared) -> BootRecord | None:

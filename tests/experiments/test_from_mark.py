@@ -9,7 +9,8 @@ from bootlab.errors import InputError
 from bootlab.experiments.engine import Engine, Job
 from bootlab.experiments.from_mark import FromMark, FromMarkResult, beginning_at, differences, expect_mark
 from bootlab.measure.place import Here
-from bootlab.measure.record import Outcome
+from bootlab.measure.record import BeganRecord, Outcome
+from bootlab.measure.record_files import write_json
 from tests.replayed import answer, new_run, prepared, replayed
 
 
@@ -26,6 +27,20 @@ def test_a_machine_that_cannot_be_kept_is_powered_on_and_that_is_told_once(tmp_p
     why = "clock.kind: a machine that runs on replay cannot be kept in a snapshot"
     assert result.powered_on == {why: 1, f"no more of them: {why}": 1} and result.given_up == why
     assert told == [f"no boot begins at late any more: {why}"]
+
+
+def test_what_began_at_a_mark_is_booted_again_where_nobody_asks_for_a_mark(tmp_path: Path) -> None:
+    """As when those from the mark differed, and the trial goes on without it."""
+    run, job = new_run(tmp_path), Job("one", prepared(replayed(tmp_path)))
+    (record,) = Engine(run).boot_all([job])
+    began = record.model_copy(update={"began": BeganRecord(mark="late", t_ns=1, boot="b")})
+    write_json(Path(record.run) / "record.json", began.model_dump(mode="json", by_alias=True))
+    with beginning_at(run, "late", print) as beginnings:
+        again = Engine(run, reuse=True, from_mark=beginnings)
+        again.boot_all([job])
+    whole = Engine(run, reuse=True)
+    whole.boot_all([job])
+    assert (again.boots, whole.boots) == (0, 1)
 
 
 def test_what_nobody_will_begin_like_is_not_kept(tmp_path: Path) -> None:
