@@ -103,7 +103,7 @@ def try_(
             "--from-mark",
             metavar="MARK",
             help="Let boots begin at this mark of the guest, where the machine of another boot was kept that had begun "
-            "alike to the last block: the same figures, less host time (docs/snapshots.md).",
+            "alike to the last block: the same figures (docs/snapshots.md says when that spares host time).",
         ),
     ] = None,
     price: PriceModel = None,

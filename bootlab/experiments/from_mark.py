@@ -50,7 +50,7 @@ FOLDER: Final = "from-mark"
 
 
 class FromMarkResult(Document):
-    """How many boots of a trial began at a mark, and what that saved on this host, in the call that ended it."""
+    """How many boots of a trial began at a mark, and the host time of that, in the call that ended it."""
 
     mark: str
     kept: int
@@ -62,16 +62,12 @@ class FromMarkResult(Document):
     checked: str
     """What came of the boot that was run both ways: `equal`, how they differ, or empty where none could be."""
     skipped_s: float
-    """Host seconds that the boots which went on had behind them without running."""
+    """Host seconds that the boots which went on had behind them without running, as the kept ones took them: what else
+    the host did then is in them, so this less `spent_s` is no measured saving."""
     spent_s: float
     """Host seconds for keeping machines, comparing disks, and the boot that was run both ways."""
     given_up: str = Field(default="", exclude_if=lambda value: not value)
     """Why no boot began at the mark any more."""
-
-    @property
-    def saved_s(self) -> float:
-        """Return the host seconds that it saved, of boots one after the other."""
-        return self.skipped_s - self.spent_s
 
 
 @dataclass(slots=True)

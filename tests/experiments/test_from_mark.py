@@ -84,6 +84,7 @@ def test_without_a_mark_there_are_no_beginnings_and_a_name_that_is_none_is_refus
         expect_mark("two words")
 
 
-def test_what_is_saved_is_what_was_not_run_less_what_it_took() -> None:
+def test_a_result_says_that_it_was_given_up_only_where_it_was() -> None:
     result = FromMarkResult(mark="m", kept=1, began=2, powered_on={}, checked="", skipped_s=9.5, spent_s=4.0)
-    assert result.saved_s == 5.5 and "given_up" not in result.model_dump()
+    assert "given_up" not in result.model_dump()
+    assert result.model_copy(update={"given_up": "why"}).model_dump()["given_up"] == "why"

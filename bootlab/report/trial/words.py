@@ -150,14 +150,14 @@ def cost_words(result: TryResult) -> str:
 
 
 def from_mark_words(result: TryResult) -> list[str]:
-    """Return how many boots began at a mark, how many could not and why, and what it saved; empty where none was to."""
+    """Return how many boots began at a mark, how many could not and why, and the host time; empty where none was to."""
     told = result.from_mark
     if told is None:
         return []
     others = sum(told.powered_on.values())
     lines = [
         f"{told.began} boots began at {visible(told.mark)}, where {told.kept} machines were kept, and {others} at "
-        f"power-on: {told.saved_s:.0f} host s saved ({told.skipped_s:.0f} not run again, {told.spent_s:.0f} spent)"
+        f"power-on: {told.skipped_s:.0f} host s not run again, {told.spent_s:.0f} spent on keeping and comparing"
     ]
     lines += [f"  {number} at power-on: {visible(why)}" for why, number in told.powered_on.items()]
     if told.given_up:

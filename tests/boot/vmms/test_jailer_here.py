@@ -11,7 +11,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,6 +22,7 @@ from bootlab.cli.app import run
 from bootlab.measure.record import BootRecord, Outcome
 from tests.boot.machines.nested_kvm.host_tree import ROOT
 from tests.boot.vmms.nested_vmms import FIRECRACKER_PROGRAM, JAILER_PROGRAM
+from tests.targets.vmm.made import killed_within
 from tests.targets.vmm.tiny_guest import STAY, tiny_kernel
 
 pytestmark = [pytest.mark.boot, pytest.mark.kernel]
@@ -182,19 +182,8 @@ def test_taps_are_those_of_its_namespace(here: Here, capsys: pytest.CaptureFixtu
 
 
 def test_one_that_is_killed_in_mid_boot_is_cleared_away(here: Here, capsys: pytest.CaptureFixture[str]) -> None:
-    def kill() -> None:
-        until = time.monotonic() + 20
-        while time.monotonic() < until:
-            for pid in [one for one in here.left() if one.isdigit()]:
-                time.sleep(1)
-                os.kill(int(pid), signal.SIGKILL)
-                return
-            time.sleep(0.02)
-
-    thread = threading.Thread(target=kill)
-    thread.start()
-    record = the_boot(here, capsys, mark="never")
-    thread.join()
+    with killed_within(here.left, 1):
+        record = the_boot(here, capsys, mark="never")
     assert record.outcome is Outcome.TARGET_DIED and "SIGKILL" in record.detail
 
 

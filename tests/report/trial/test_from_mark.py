@@ -30,7 +30,7 @@ def test_a_trial_whose_boots_are_powered_on_says_nothing_of_it() -> None:
 def test_boots_are_counted_and_each_reason_is_named() -> None:
     assert from_mark_words(through()) == [
         "7 boots began at late, where 3 machines were kept, and 6 at power-on: "
-        "32 host s saved (41 not run again, 9 spent)",
+        "41 host s not run again, 9 spent on keeping and comparing",
         "  5 at power-on: another kernel.cmdline",
         "  1 at power-on: rootfs: changed where it was read before late",
         "  the boot that was run both ways: equal",

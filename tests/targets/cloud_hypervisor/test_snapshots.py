@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from bootlab.cli.app import run
 from bootlab.errors import BootFailed, InputError, StoreError
 from bootlab.snapshot.asked import KeepRequest, Restored
 from bootlab.snapshot.refusals import MANIFEST, MemoryForm
@@ -16,12 +15,11 @@ from bootlab.targets.cloud_hypervisor.snapshots import NAMES, CloudHypervisorSna
 from tests.targets.cloud_hypervisor.fake import SNAPSHOTS
 from tests.targets.cloud_hypervisor.test_session import VERSION, made
 from tests.targets.cloud_hypervisor.test_target import prepared_of
+from tests.targets.vmm.kept import KEPT, WOKEN, ask_verb, expect_one_host_alone
 from tests.targets.vmm.made import Made
 
 __all__ = ["made"]
 
-KEPT = "Linux version 6.1.0\nbootlab: mark snapshot\n"
-WOKEN = "bootlab: mark woke\nbootlab: fact told IDENTITY\nbootlab: mark ready\n"
 SMALL = "[machine]\nmemory_mib = 16\n"
 TOLD = f"{SMALL}[snapshot]\n[[disks]]\nsize_mib = 1"
 REFUSED = json.loads(SNAPSHOTS.read_text())["snapshot_refused"]
@@ -37,10 +35,7 @@ def say(monkeypatch: pytest.MonkeyPatch, **asked: object) -> None:
 
 
 def ask(made: Made, capsys: pytest.CaptureFixture[str], *words: str, **system: str) -> tuple[int, dict[str, Any]]:
-    path = made.system(system.get("target", ""), system.get("more", TOLD))
-    capsys.readouterr()
-    code = run([words[0], str(path), *words[1:], "--runs", str(made.folder / "runs"), "--json"])
-    return code, json.loads(capsys.readouterr().out)
+    return ask_verb(made, capsys, words, system.get("target", ""), system.get("more", TOLD))
 
 
 def nothing_is_left(made: Made) -> bool:
@@ -187,22 +182,9 @@ def test_what_is_not_that_machine_or_host_is_refused_before_anything_runs(
     folder = Path(kept["snapshot"])
     with pytest.raises(InputError, match=r"machine.memory_mib: 16 when it was kept, 32 now"):
         ask(made, capsys, "boot", "--from", "last", more=TOLD.replace("16", "32"))
-    whole = made.binary.read_text()
-    made.binary.write_text(whole + "# another\n")
-    with pytest.raises(InputError, match="cloud-hypervisor: another Cloud Hypervisor"):
-        ask(made, capsys, "boot", "--from", "last")
-    made.binary.write_text(whole)
-    manifest = (folder / MANIFEST).read_text()
-    for said, words in (
-        (manifest.replace(f': "{VERSION}"', ': "52.0"'), "Cloud Hypervisor: 52.0 where"),
-        (manifest.replace('"CPU": "', '"CPU": "another '), "CPU: another "),
-    ):
-        (folder / MANIFEST).write_text(said)
-        # Also of one whose files nobody reads.
-        for more in ((), ("--unread",)):
-            with pytest.raises(InputError, match="kept on another host than this one:\n  " + words):
-                ask(made, capsys, "boot", "--from", "last", *more)
-    (folder / MANIFEST).write_text(manifest)
+    expect_one_host_alone(
+        made, folder, "Cloud Hypervisor", VERSION, lambda *more: ask(made, capsys, "boot", "--from", "last", *more)
+    )
     # Cloud Hypervisor takes memory that is cut off for zeros, and refuses nothing.
     assert [one["status"] for one in REFUSED if one["path"].endswith("/vm.restore")] == [500, 500, 204, 500]
     os.truncate(folder / "ram", 4096)

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from bootlab.cli.app import run
 from bootlab.errors import BootFailed, InputError, StoreError
 from bootlab.snapshot.asked import KeepRequest, Restored
 from bootlab.snapshot.refusals import MANIFEST, MemoryForm
@@ -16,12 +15,11 @@ from bootlab.targets.firecracker.configuration import MachinePlaces
 from bootlab.targets.vmm import program
 from tests.targets.firecracker.test_session import VERSION, made
 from tests.targets.firecracker.test_target import prepared_of
+from tests.targets.vmm.kept import KEPT, WOKEN, ask_verb, expect_one_host_alone
 from tests.targets.vmm.made import Made
 
 __all__ = ["made"]
 
-KEPT = "Linux version 6.1.0\nbootlab: mark snapshot\n"
-WOKEN = "bootlab: mark woke\nbootlab: fact told IDENTITY\nbootlab: mark ready\n"
 TOLD = "[snapshot]\n[[disks]]\nsize_mib = 1"
 
 
@@ -35,10 +33,7 @@ def say(monkeypatch: pytest.MonkeyPatch, **asked: object) -> None:
 
 
 def ask(made: Made, capsys: pytest.CaptureFixture[str], *words: str, **system: str) -> tuple[int, dict[str, Any]]:
-    path = made.system(system.get("target", ""), system.get("more", TOLD))
-    capsys.readouterr()
-    code = run([words[0], str(path), *words[1:], "--runs", str(made.folder / "runs"), "--json"])
-    return code, json.loads(capsys.readouterr().out)
+    return ask_verb(made, capsys, words, system.get("target", ""), system.get("more", TOLD))
 
 
 def test_a_machine_is_kept_and_its_clones_are_told_who_they_are(made: Made, capsys: pytest.CaptureFixture[str]) -> None:
@@ -175,22 +170,9 @@ def test_what_is_not_that_machine_or_host_is_refused_before_anything_runs(
     folder = Path(kept["snapshot"])
     with pytest.raises(InputError, match=r"machine.memory_mib: 128 when it was kept, 256 now"):
         ask(made, capsys, "boot", "--from", "last", more=TOLD + "\n[machine]\nmemory_mib = 256")
-    whole = made.binary.read_text()
-    made.binary.write_text(whole + "# another\n")
-    with pytest.raises(InputError, match="firecracker: another Firecracker"):
-        ask(made, capsys, "boot", "--from", "last")
-    made.binary.write_text(whole)
-    manifest = (folder / MANIFEST).read_text()
-    for said, words in (
-        (manifest.replace(f'"Firecracker": "{VERSION}"', '"Firecracker": "1.14.0"'), "Firecracker: 1.14.0 where"),
-        (manifest.replace('"CPU": "', '"CPU": "another '), "CPU: another "),
-    ):
-        (folder / MANIFEST).write_text(said)
-        # Also of one whose files nobody reads.
-        for more in ((), ("--unread",)):
-            with pytest.raises(InputError, match="kept on another host than this one:\n  " + words):
-                ask(made, capsys, "boot", "--from", "last", *more)
-    (folder / MANIFEST).write_text(manifest)
+    expect_one_host_alone(
+        made, folder, "Firecracker", VERSION, lambda *more: ask(made, capsys, "boot", "--from", "last", *more)
+    )
     os.truncate(folder / "ram", 4096)
     with pytest.raises(StoreError, match="ram: cut off: 4096 bytes"):
         ask(made, capsys, "boot", "--from", "last")

@@ -3,7 +3,12 @@
 import json
 import os
 import shlex
+import signal
 import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -119,3 +124,22 @@ class Made:
             if self.faked.module.encode() in words and os.fsencode(self.folder / "sockets") in words:
                 found.append(path.parent.name)
         return found
+
+
+@contextmanager
+def killed_within(left: Callable[[], list[str]], after_s: float) -> Iterator[None]:
+    """Kill the first process that `left` finds, this long after it is there."""
+
+    def kill() -> None:
+        until = time.monotonic() + 20
+        while time.monotonic() < until:
+            for pid in [one for one in left() if one.isdigit()]:
+                time.sleep(after_s)
+                os.kill(int(pid), signal.SIGKILL)
+                return
+            time.sleep(0.02)
+
+    thread = threading.Thread(target=kill)
+    thread.start()
+    yield
+    thread.join()

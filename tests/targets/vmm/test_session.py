@@ -6,7 +6,6 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from bootlab.errors import InputError, MissingTool
 from bootlab.measure.record import Outcome
 from bootlab.targets.machine_process import MachineProcess
 from bootlab.targets.vmm import session
-from tests.targets.vmm.made import CONSOLE, FAKED, ROOT, Made
+from tests.targets.vmm.made import CONSOLE, FAKED, ROOT, Made, killed_within
 
 
 @pytest.fixture(params=FAKED)
@@ -60,20 +59,8 @@ def test_an_answer_that_is_none_is_a_boot_not_started(
 
 def test_one_that_is_killed_in_mid_boot_is_a_target_that_died(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
     tell(made, monkeypatch, console="Linux version 6.1.0\n")
-
-    def kill() -> None:
-        until = time.monotonic() + 20
-        while time.monotonic() < until:
-            for pid in [one for one in made.left() if one.isdigit()]:
-                time.sleep(0.5)
-                os.kill(int(pid), signal.SIGKILL)
-                return
-            time.sleep(0.02)
-
-    thread = threading.Thread(target=kill)
-    thread.start()
-    record = made.boot()
-    thread.join()
+    with killed_within(made.left, 0.5):
+        record = made.boot()
     # On a busy host it is gone before its API answers.
     early = "no answer" in record.detail or "did not start" in record.detail
     assert record.outcome is (Outcome.NOT_STARTED if early else Outcome.TARGET_DIED)
