@@ -42,6 +42,14 @@ def waited_ns(record: BootRecord) -> int | None:
     return record.ready_ns if wake is None or wake.ignition_ns is None else wake.ignition_to_ready_ns
 
 
+def found_bytes(record: BootRecord) -> int | None:
+    """Return what a machine found as it was switched on takes on the host's disk; None where nothing is there."""
+    if record.restored is None:
+        return record.sizes.get("found")
+    files = [path.stat() for path in Path(record.restored.snapshot).glob("*") if path.is_file()]
+    return sum(file.st_blocks * 512 for file in files) or None
+
+
 def table(records: Sequence[BootRecord]) -> str:
     """Return the boots as lines of a table, in their order. What was refused is in the line, too."""
     rows = []
@@ -51,6 +59,7 @@ def table(records: Sequence[BootRecord]) -> str:
         fault = "" if asked.fault is None else f": {asked.fault}"
         early = "" if asked.wake is None else f", by {asked.wake.by}"
         read = sum(disk.read_bytes for disk in record.disks)
+        found = found_bytes(record)
         rows.append(
             [
                 record.system,
@@ -59,7 +68,7 @@ def table(records: Sequence[BootRecord]) -> str:
                 ms(record.ready_ns),
                 ms(waited_ns(record)),
                 f"{read / (1 << 20):.1f}" if record.disks else "",
-                f"{record.sizes['found'] / (1 << 20):.1f}" if "found" in record.sizes else "",
+                "" if found is None else f"{found / (1 << 20):.1f}",
                 f"{record.wall_s:.1f}",
                 _RISKS.get(kind, ""),
             ]

@@ -10,7 +10,7 @@ import pytest
 
 from bootlab.errors import BootlabError
 from bootlab.experiments.store import Store
-from bootlab.measure.record import BootRecord, EarlyWakeRecord, PowerOnRecord
+from bootlab.measure.record import BootRecord, EarlyWakeRecord, PowerOnRecord, RestoredRecord
 from scripts.power_on_table import find, table
 
 RECORDS = Path(__file__).parents[1] / "data" / "report" / "series-before.json"
@@ -32,6 +32,17 @@ def test_each_kind_has_its_line_and_what_somebody_waits() -> None:
     unlit = wake.model_copy(update={"ignition_ns": None, "ignition_to_ready_ns": None})
     nobody = cold.model_copy(update={"power_on": PowerOnRecord(kind="suspended", wake=unlit)})
     assert cells(nobody)[4] == ready
+
+
+def test_a_clone_has_the_room_that_its_snapshot_takes_while_it_is_there(tmp_path: Path) -> None:
+    cold = BootRecord.model_validate(json.loads(RECORDS.read_text())[0])
+    (tmp_path / "state").write_bytes(bytes(3 << 20))
+    (tmp_path / "ram").touch()
+    (tmp_path / "ram").open("r+b").truncate(1 << 30)
+    clone = cold.model_copy(update={"restored": RestoredRecord(snapshot=str(tmp_path), clone=1, kept_ns=1)})
+    assert cells(clone)[1] == "snapshot" and cells(clone)[6] == "3.0", "holes of the memory take no room"
+    gone = cold.model_copy(update={"restored": RestoredRecord(snapshot=str(tmp_path / "gone"), clone=1, kept_ns=1)})
+    assert cells(gone)[6] == ""
 
 
 def test_a_run_that_is_not_there_is_an_error_with_its_name(tmp_path: Path) -> None:
