@@ -39,17 +39,25 @@ case $root in
 /dev/*) ;;
 *) fail "root=$root on the kernel's command line: expected a device, as /dev/vda" ;;
 esac
+# It comes back where there is no image, or none that this machine may take up.
+resume() {
+	mount -t sysfs sysfs /sys
+	/sbin/bootlab-sleep resume "$image" "$@"
+	looked=$?
+	umount /sys
+	# 3: a device that the image needs has no driver yet.
+	[ $looked -eq 3 ] || image=''
+}
+
+[ -x /sbin/bootlab-sleep ] || image=''
 if [ -f /etc/bootlab/modules ]; then
 	while read -r module; do
 		insmod "$module" || echo "bootlab: $module does not load"
+		# An image brings the drivers of the other devices along.
+		[ -z "$image" ] || [ ! -b "$image" ] || resume early
 	done </etc/bootlab/modules
 fi
-if [ -n "$image" ] && [ -x /sbin/bootlab-sleep ]; then
-	mount -t sysfs sysfs /sys
-	# It comes back where there is no image, or none that this machine may take up.
-	/sbin/bootlab-sleep resume "$image"
-	umount /sys
-fi
+[ -z "$image" ] || resume
 if [ -f /etc/bootlab/kept ]; then
 	mount -t sysfs sysfs /sys
 	/sbin/bootlab-kept mount "$root" /newroot || fail "neither kept RAM nor $root can be mounted"

@@ -28,7 +28,7 @@
 
 /* Of the swap header: what it was before an image came, and what it is (kernel/power/swap.c). */
 enum { PAGE = 4096, SIGNATURE = 10, BEFORE_AT = PAGE - 2 * SIGNATURE, SIGNATURE_AT = PAGE - SIGNATURE, SEED = 64 };
-enum { EXIT_FAILED = 1, EXIT_USE = 2, TRIES = 500, TRY_NS = 20000000, DEVICE_MAX = 64, WORDS = 4096, TOLD = 48, LEAST_US = 100 };
+enum { EXIT_FAILED = 1, EXIT_USE = 2, EXIT_EARLY = 3, TRIES = 500, TRY_NS = 20000000, DEVICE_MAX = 64, WORDS = 4096, TOLD = 48, LEAST_US = 100 };
 
 #define ALARM "/sys/class/rtc/rtc0/wakealarm"
 #define PORTS "/sys/bus/serio/devices"
@@ -36,7 +36,7 @@ enum { EXIT_FAILED = 1, EXIT_USE = 2, TRIES = 500, TRY_NS = 20000000, DEVICE_MAX
 static const char IMAGE[SIGNATURE + 1] = "S1SUSPEND";
 
 static const char help[] =
-	"usage: bootlab-sleep [resume DEVICE]\n"
+	"usage: bootlab-sleep [resume DEVICE [early]]\n"
 	"\n"
 	"Put the machine to sleep where the kernel's command line asks for it, and go on when it wakes.\n"
 	"\n"
@@ -47,9 +47,10 @@ static const char help[] =
 	"  bootlab.sleep.devices       and say how long each device took to wake (the kernel's trace events)\n"
 	"\n"
 	"  resume DEVICE   in the initramfs, before anything is mounted: go on from the image on DEVICE, if there is one\n"
+	"                  early: drivers are still to come; where a device that the image needs is not there, nothing is done\n"
 	"\n"
 	"Without any of these words it ends at once.\n"
-	"Exit status: 0 go on; 1 the machine could not be put to sleep; 2 wrong use.\n";
+	"Exit status: 0 go on; 1 the machine could not be put to sleep; 2 wrong use; 3 too early.\n";
 
 static char block[PAGE] __attribute__((aligned(PAGE)));
 static char words[WORDS];
@@ -176,13 +177,16 @@ static bool await(const char *path)
 	return false;
 }
 
-static int resume(const char *device)
+/* `early`: a device that is not there may still come, so that is no reason to refuse the image. */
+static int resume(const char *device, bool early)
 {
 	char note[NOTE_SIZE], reason[REFUSAL_MAX], kernel[KERNEL_MAX], numbers[32];
 	struct stat status;
 	off_t at;
 	int fd, r;
 
+	if (early && !file_exists(device))
+		return EXIT_EARLY;
 	if (!await(device))
 		return refuse(-1, "its device is not there");
 	fd = open_device(device, &at);
@@ -198,7 +202,12 @@ static int resume(const char *device)
 		return refuse(fd, "it cannot be read");
 	memcpy(note, block, NOTE_SIZE);
 	note_kernel(kernel);
-	if (note_check(note, kernel, read_stamp, reason))
+	r = note_check(note, kernel, read_stamp, reason);
+	if (r == -ENOENT && early) {
+		close(fd);
+		return EXIT_EARLY;
+	}
+	if (r)
 		return refuse(fd, reason);
 	memset(block, 0, PAGE);
 	if (getrandom(block, SEED, 0) != SEED || write_block(fd, at + PAGE))
@@ -359,8 +368,8 @@ int main(int argc, char **argv)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	if (argc == 1)
 		return sleep_as_asked();
-	if (argc == 3 && !strcmp(argv[1], "resume"))
-		return resume(argv[2]);
+	if ((argc == 3 || (argc == 4 && !strcmp(argv[3], "early"))) && !strcmp(argv[1], "resume"))
+		return resume(argv[2], argc == 4);
 	fputs(help, argc == 2 && !strcmp(argv[1], "--help") ? stdout : stderr);
 	return argc == 2 && !strcmp(argv[1], "--help") ? 0 : EXIT_USE;
 }

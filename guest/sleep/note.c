@@ -87,8 +87,10 @@ static int check_device(const char *line, int (*stamp)(const char *device, char 
 	if (sscanf(line, "device %127s %8" SCNx32, path, &crc) != 2)
 		return why(ret, "its note has a line that is none");
 	r = stamp(path, now);
-	if (r)
-		return why(ret, "%s cannot be read: %s", path, strerror(-r));
+	if (r) {
+		why(ret, "%s cannot be read: %s", path, strerror(-r));
+		return r;
+	}
 	return crc32_of(now, STAMP_SIZE) == crc ? 0 : why(ret, "changed since it was made: the file system on %s", path);
 }
 
@@ -96,14 +98,17 @@ int note_check(const char note[NOTE_SIZE], const char *kernel, int (*stamp)(cons
 {
 	const char *line, *end;
 	size_t size = strlen(kernel);
+	int r;
 
 	if (note[NOTE_SIZE - 1] || !(end = find_end(note)))
 		return why(ret, "its note is missing or damaged");
 	line = note + sizeof FIRST - 1;
 	if (strncmp(line, "kernel ", 7) || strncmp(line + 7, kernel, size) || line[7 + size] != '\n')
 		return why(ret, "it is of another kernel: %.*s", (int)strcspn(line + 7, "\n"), line + 7);
-	for (line = strchr(line, '\n') + 1; line < end; line = strchr(line, '\n') + 1)
-		if (check_device(line, stamp, ret))
-			return -1;
+	for (line = strchr(line, '\n') + 1; line < end; line = strchr(line, '\n') + 1) {
+		r = check_device(line, stamp, ret);
+		if (r)
+			return r;
+	}
 	return 0;
 }

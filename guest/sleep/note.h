@@ -34,8 +34,8 @@ int note_find_room(const char first[NOTE_SIZE], uint64_t at);
 int note_write(const char *kernel, const struct stamps *stamps, char ret[NOTE_SIZE]);
 
 /*
- * 0 where this machine may take up the image that the note is beside, else -1 with the reason. `stamp` reads the first 4 KiB of a
- * device, 0 or -errno.
+ * 0 where this machine may take up the image that the note is beside; else the reason, and what `stamp` said of a device that it
+ * cannot read, or -1. `stamp` reads the first 4 KiB of a device, 0 or -errno.
  */
 int note_check(const char note[NOTE_SIZE], const char *kernel, int (*stamp)(const char *device, char *ret), char ret[REFUSAL_MAX]);
 

@@ -1,0 +1,33 @@
+"""A login window that is taken up from a hibernation image: twice alike, all services there, far sooner than cold."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.boot.conftest import EXAMPLES
+
+pytestmark = [pytest.mark.boot, pytest.mark.network]
+
+SYSTEM = EXAMPLES / "greeter" / "hibernated.toml"
+
+
+def boot(runs: Path, *words: str) -> dict[str, Any]:
+    argv = [sys.executable, "-m", "bootlab", "boot", SYSTEM, *words, "--json", "--runs", runs]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=3600)
+    assert done.returncode == 0, done.stdout + done.stderr
+    record: dict[str, Any] = json.loads(done.stdout)
+    return record
+
+
+def test_a_hibernated_login_window_is_there_within_two_fifths_of_its_cold_boot(tmp_path: Path) -> None:
+    cold = boot(tmp_path)
+    one, other = (boot(tmp_path, "--power-on", "hibernated") for _ in range(2))
+    assert one["power_on"]["source"] == "image" and one["power_on"]["refused"] is None
+    assert one["marks"] == other["marks"] and one["key"] == other["key"]
+    assert one["marks"]["resuming"] < one["marks"]["woke"] < one["marks"]["ready"]
+    assert cold["marks"]["ready"] < cold["marks"]["all-ready"], "cold, the window comes before the other services"
+    assert one["marks"]["ready"] < 0.4 * cold["marks"]["ready"]
