@@ -54,7 +54,7 @@ def open_browser() -> Iterator["Browser"]:
 class Visit:
     """A profile's page, opened and drawn, with everything it complained about or asked for."""
 
-    def __init__(self, browser: "Browser", path: Path, width: int = 1280, **options: Any) -> None:
+    def __init__(self, browser: "Browser", path: Path, width: int = 1280, at_first: str = "", **options: Any) -> None:
         viewport = {"width": width, "height": 900}
         # Zooming moves for a moment unless the reader asks for less motion; only one test wants to see it move.
         options = {"reduced_motion": "reduce", "viewport": viewport, **options}
@@ -65,6 +65,7 @@ class Visit:
         self.page.on("console", lambda message: self.complaints.append(message.text))
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.page.on("request", lambda request: self.requests.append(request.url))
+        self.page.add_init_script(at_first)
         self.page.goto(path.as_uri())
         self.page.wait_for_selector("html[data-profile=ready]")
 
