@@ -135,6 +135,7 @@ PARTS = {
     "build/board/device_tree.py": "build/board/test_card.py",
     "build/debian/apt.py": "build/debian/test_packages.py",
     "experiments/real_profile.py": "serial/test_real_profile.py",
+    "experiments/real_unused.py": "serial/test_real_unused.py",
     "system/target/command.py": "system/target/test_target.py",
     "build/deployment/carried.py": "build/deployment/test_applied_files.py",
     "build/debian/package_records.py": "build/debian/test_packages.py",

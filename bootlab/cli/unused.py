@@ -19,7 +19,8 @@ from bootlab.cli.terminal.files import expect_file, inputs_of
 from bootlab.cli.terminal.showing import show
 from bootlab.cli.terminal.speech import err
 from bootlab.errors import InputError
-from bootlab.experiments.store import Run, RunKind
+from bootlab.experiments.real_unused import machine_to_ask, unread_of_machine
+from bootlab.experiments.store import Run, RunKind, Store
 from bootlab.findings.unused_files import Unused, find_unused, read_paths
 from bootlab.findings.unused_packages import unused_packages
 from bootlab.findings.unused_result import UnusedResult, unused_part
@@ -31,6 +32,8 @@ from bootlab.profile.asked.request import ProfileRequest
 from bootlab.profile.recorded.about import PROFILE
 from bootlab.report.findings.view import unused_view
 from bootlab.system import System
+from bootlab.targets.registry import target_of
+from bootlab.targets.shell import Telling
 from bootlab.targets.target import Prepared
 
 _PARTS = ("initramfs", "rootfs")
@@ -52,9 +55,13 @@ def unused(
 
     One boot is profiled until ready and through the check; every path that the kernel is asked for counts as used.
     The rest becomes a `without` list for the recipe; of what Buildroot or Yocto built, packages without an opened file
-    become a list in that builder's form. Exit code 0: found, and it boots without them; 1: it does not.
+    become a list in that builder's form. Of a board or a host its shell is asked ([target.shell]) for the access times
+    that its own file system keeps. Exit code 0: found, and it boots without them; 1: it does not.
     """
     value = open_system(system, silent=json)
+    telling = target_of(value).telling(value)
+    if telling is not None:
+        return _of_machine(value, telling, system, to, open_store(runs), silent=json)
     parts = [part for part in _PARTS if getattr(value, part) is not None]
     if not parts:
         raise InputError(f"{system}: neither [initramfs] nor [rootfs]: there are no files to look at")
@@ -102,6 +109,21 @@ def unused(
     )
     write_json(run.result, result.model_dump(mode="json", by_alias=True))
     return show(run, unused_view(run, result), json=json)
+
+
+def _of_machine(value: System, telling: Telling, file: Path, to: Path | None, store: Store, *, silent: bool) -> int:
+    if to is not None:
+        expect_file("--to", to, inputs_of(value, file), example="unused.txt")
+    shop = open_shop(silent=silent)
+    with naming(file):
+        machine = machine_to_ask(shop, value, telling)
+    run = store.start(RunKind.UNUSED, value.name, {"system": str(file)})
+    if not silent:
+        err.print("a boot, then its shell is asked which files were read")
+    with naming(file):
+        result = unread_of_machine(machine, run, to or run.path / "unused.txt")
+    write_json(run.result, result.model_dump(mode="json", by_alias=True))
+    return show(run, unused_view(run, result), json=silent)
 
 
 def _boot(prepared: Prepared, run: Run, label: str, words: str, *, silent: bool, patience: float = 1.0) -> BootRecord:

@@ -56,13 +56,9 @@ class RealProfile:
     @property
     def access(self) -> ShellAccess:
         """Return how its shell is reached. Raises InputError where the system file does not say so."""
-        if self.telling.access is None:
-            raise InputError(
-                "target.shell: missing: of a real machine only its own kernel and tools can tell where the time went",
-                hint='add [target.shell] with command = ["ssh", "root@HOST", "sh"], or with prompt = "# $" for that '
-                "of a serial line (docs/profiling.md); bootlab import reads what a machine has recorded by itself",
-            )
-        return self.telling.access
+        return self.telling.require_access(
+            "of a real machine only its own kernel and tools can tell where the time went"
+        )
 
     @property
     def is_told(self) -> bool:

@@ -10,8 +10,8 @@ import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import Protocol
 
-from bootlab.build.formats.cpio import Entry
 from bootlab.build.programs.guest import FACTS, MARK
 from bootlab.errors import InputError
 from bootlab.profile.asked.profiling import FUNCTIONS, PATH_HOOKS, function_names, read_functions
@@ -25,6 +25,35 @@ _LONGEST = 1023
 _LINKS_AT_MOST = 40
 _UNPACKING = frozenset({"unpack_to_rootfs", "populate_rootfs", "do_populate_rootfs"})
 """The kernel itself opens every file of the archive that it unpacks."""
+
+
+class TreeFile(Protocol):
+    """A file, folder or link of a tree, as an archive's entry is one."""
+
+    @property
+    def path(self) -> str:
+        """Return where it is."""
+        ...
+
+    @property
+    def mode(self) -> int:
+        """Return its type and permission bits."""
+        ...
+
+    @property
+    def data(self) -> bytes:
+        """Return a link's target."""
+        ...
+
+    @property
+    def size(self) -> int:
+        """Return its bytes."""
+        ...
+
+    @property
+    def linked(self) -> str:
+        """Return what all names of one file have in common; empty for a file with one name."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +117,7 @@ def _nodes_below(profile: Profile, functions: frozenset[str]) -> set[int]:
     return below
 
 
-def find_unused(entries: Iterable[Entry], paths: Iterable[str]) -> Unused:
+def find_unused(entries: Iterable[TreeFile], paths: Iterable[str]) -> Unused:
     """Return the part of a tree that none of `paths` leads to."""
     tree = _Tree(entries)
     for path in dict.fromkeys(paths):
@@ -97,7 +126,7 @@ def find_unused(entries: Iterable[Entry], paths: Iterable[str]) -> Unused:
 
 
 class _Tree:
-    def __init__(self, entries: Iterable[Entry]) -> None:
+    def __init__(self, entries: Iterable[TreeFile]) -> None:
         cleaned = ((entry.path.removeprefix("./").strip("/"), entry) for entry in entries)
         self._entries = {path: entry for path, entry in cleaned if path not in ("", ".")}
         self._used: set[str] = {path for path in self._entries if self._canonical(path) in _OURS or path in _OURS}
@@ -223,5 +252,5 @@ def _clean(path: str) -> str:
     return path.strip("/").replace("[", "[[]").replace("*", "[*]")
 
 
-def _is_counted(entry: Entry) -> bool:
+def _is_counted(entry: TreeFile) -> bool:
     return stat.S_ISREG(entry.mode) or stat.S_ISLNK(entry.mode)

@@ -30,6 +30,8 @@ class UnusedPart(Document):
     unused: list[File]
     without: list[str]
     """The same as a recipe's `without`: whole folders where nothing in them was opened."""
+    unsure_files: int = 0
+    """Of a real machine: files that count as used because nothing tells."""
     size: int | None
     """Bytes of the archive or image, as it is."""
     size_without: int | None
@@ -44,7 +46,7 @@ class UnusedResult(Document):
     checked: bool
     """Whether the system has a check, so that what it needs after ready counts as used."""
     parts: dict[str, UnusedPart]
-    """`initramfs` and `rootfs`, of those there are."""
+    """`initramfs` and `rootfs`, of those there are; `root` of a real machine."""
     ready_ns: int | None
     ready_without_ns: int | None
     outcome_without: Outcome | None
@@ -55,6 +57,8 @@ class UnusedResult(Document):
     """Packages of Buildroot's or Yocto's of which no file was opened, of a system that one of them built."""
     packages_list: str | None = None
     """The file that leaves them out, in that builder's form."""
+    notes: list[str] = []
+    """What its access times cannot tell, of a real machine."""
     run: str
 
     @property

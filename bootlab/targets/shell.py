@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Final
 
+from bootlab.errors import InputError
 from bootlab.system import ShellAccess, words_of
 from bootlab.targets.power import run_command
 
@@ -46,6 +47,16 @@ class Telling:
 
     access: ShellAccess | None
     delivers: bool
+
+    def require_access(self, why: str) -> ShellAccess:
+        """Return how its shell is reached. Raises InputError where the system file does not say, with `why` it must."""
+        if self.access is None:
+            raise InputError(
+                f"target.shell: missing: {why}",
+                hint='add [target.shell] with command = ["ssh", "root@HOST", "sh"], or with prompt = "# $" for that '
+                "of a serial line (docs/profiling.md); bootlab import reads what a machine has recorded by itself",
+            )
+        return self.access
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,8 @@ def unused(result: UnusedResult) -> list[str]:
     lines = []
     for name, part in result.parts.items():
         share = percent(part.unused_bytes, part.bytes)
-        head = f"{name}: {part.unused_files} of {part.files} files were never opened"
+        verb = "read" if result.notes else "opened"
+        head = f"{name}: {part.unused_files} of {part.files} files were never {verb}"
         lines.append(f"{head}, {count(part.unused_bytes)} of {count(part.bytes)} bytes ({share or '0.0'} %)")
         lines += [f"  {count(size):>14}  {visible(path)}" for path, size in _largest(part)]
     if result.outcome_without is not None:
@@ -21,6 +22,7 @@ def unused(result: UnusedResult) -> list[str]:
     if result.packages:
         lines.append(f"no file was opened of {len(result.packages)} packages: {', '.join(result.packages)}")
         lines.append(f"without them: {result.packages_list}")
+    lines += [f"note: {note}" for note in result.notes]
     return [*lines, f"list: {result.written}"]
 
 
