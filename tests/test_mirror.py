@@ -161,6 +161,7 @@ PARTS = {
     "build/image/contents.py": "build/image/test_survey.py",
     "build/image/make.py": "boot/machines/test_images.py",
     "targets/qemu/image_stages.py": "boot/machines/test_images.py",
+    "build/kernel/given.py": "build/test_boot_files.py",
     "build/kernel/types.py": "build/kernel/test_build.py",
     "build/programs/static_program.py": "boot/roots/test_static_program.py",
     "build/programs/symbols.py": "boot/roots/test_static_program.py",

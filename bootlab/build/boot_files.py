@@ -1,6 +1,6 @@
 """System -> the files it boots from: kernel, symbols, initramfs, disks, card or flash; made or fetched, and hashed."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from bootlab.build.debian import packages
 from bootlab.build.formats.cpio import Entry
 from bootlab.build.image.files import find_image_files, read_booted_entries
 from bootlab.build.kernel.build import BuiltKernel, build_kernel
+from bootlab.build.kernel.given import kernel_files
 from bootlab.build.kernel.image import expect_arch, expect_loadable, extract_vmlinux, inspect
 from bootlab.build.root import disk, initramfs
 from bootlab.build.root.image_entries import read_image_entries
@@ -23,7 +24,7 @@ from bootlab.build.root.left_disks import make_swap
 from bootlab.build.source.config_text import read_config
 from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
-from bootlab.system import Board, BootFiles, Kernel, KernelBuild, KernelEntry, MachineType, Rootfs, System
+from bootlab.system import Board, BootFiles, KernelBuild, KernelEntry, MachineType, Rootfs, System
 
 _PAGE = 4096
 
@@ -46,7 +47,7 @@ def prepare(shop: Workshop, system: System) -> BootFiles:
     if system.kernel.entry is KernelEntry.PVH:
         kernel = job.pvh_kernel(made)
     archive = job.clear_of_acpi(job.initramfs(made.tree))
-    bootloader = job.bootloader()
+    bootloader = job.bootloader(kernel)
     card = job.card(kernel, made, archive, bootloader)
     flash = job.flash(kernel, archive, bootloader)
     disks, names = job.disks(), [f"disk{index}" for index in range(len(system.disks))]
@@ -93,7 +94,10 @@ def build_kernel_of(shop: Workshop, system: System) -> BuiltKernel:
 
 def build_bootloader_of(shop: Workshop, system: System) -> BuiltBootloader:
     """Return the bootloader that `system` builds, made as for its boots. Raises as `prepare`."""
-    built = _Preparation(shop, system).bootloader()
+    job = _Preparation(shop, system)
+    # SPL that loads a kernel is told where to put its device tree, and that is out of the kernel's way.
+    falcon = system.bootloader is not None and system.bootloader.falcon
+    built = job.bootloader(job.kernel().image if falcon else None)
     if built is None:
         raise InputError(
             "bootloader: this system builds none", hint="[bootloader] describes one, for a board: docs/board.md"
@@ -167,7 +171,7 @@ class _Preparation:
         """Return the kernel by path, out of its package, or built."""
         if self._system.kernel.build is not None:
             return self._built_files(self._system.kernel.build)
-        path, tree = _kernel_files(self._system.kernel, self._fetch)
+        path, tree = kernel_files(self._system.kernel, self._fetch)
         try:
             image = inspect(path)
             expect_arch(image, self._arch)
@@ -289,7 +293,7 @@ class _Preparation:
         kernel = self._system.kernel
         if kernel.build is not None:
             return self._build(kernel.build, None).modules
-        return _kernel_files(kernel, self._fetch)[1]
+        return kernel_files(kernel, self._fetch)[1]
 
     def clear_of_acpi(self, archive: Path | None) -> Path | None:
         """Return the archive, padded where QEMU would lay it over the machine's ACPI tables."""
@@ -306,9 +310,15 @@ class _Preparation:
         padded = data + bytes(-len(data) % _PAGE)
         return self._shop.cache.make("padded", file_sha256(archive), lambda out: _write(out, padded))
 
-    def bootloader(self) -> BuiltBootloader | None:
-        """Return the bootloader, built, of a board that is told of one."""
-        build, board = self._system.bootloader, self._system.board
+    def _board_for(self, kernel: Path | None) -> Board | None:
+        board, card = self._system.board, self._system.card
+        if board is None or card is None or kernel is None:
+            return board
+        return board.with_room_for(kernel.stat().st_size, card.load_address)
+
+    def bootloader(self, kernel: Path | None) -> BuiltBootloader | None:
+        """Return the bootloader, built, of a board that is told of one; `kernel`: what it is to load."""
+        build, board = self._system.bootloader, self._board_for(kernel)
         if build is None or board is None:
             return None
         appended_tree = self._system.card is not None and self._system.card.device_tree == "appended"
@@ -318,7 +328,7 @@ class _Preparation:
         self, kernel: Path, made: _KernelFiles, archive: Path | None, bootloader: BuiltBootloader | None
     ) -> Path | None:
         """Return the image of a board's card, finished or composed."""
-        card, board, memory = self._system.card, self._system.board, self._system.memory
+        card, board, memory = self._system.card, self._board_for(kernel), self._system.memory
         if card is None or board is None or memory is None:
             return None
         if card.path is not None:
@@ -395,20 +405,6 @@ def _expect_appendable(system: System, options: Mapping[str, str]) -> None:
             f'card.device_tree: "appended" needs a kernel with {" and ".join(missing)}, and this one is without',
             hint=f'kernel.build.options: {set_so}; or card.device_tree = "separate"',
         )
-
-
-def _kernel_files(kernel: Kernel, fetch: Callable[[str, str | None], Path]) -> tuple[Path, Path | None]:
-    if kernel.image is not None:
-        return kernel.image, None
-    assert kernel.package is not None  # the system's own check: one of the two
-    tree = fetch(kernel.package, kernel.suite)
-    images = sorted(tree.glob("boot/vmlinu[xz]-*"))
-    if len(images) != 1:
-        raise InputError(
-            f'kernel.package: "{kernel.package}" holds {len(images)} kernel images, expected one',
-            hint="name a kernel package, for example linux-image-cloud-amd64",
-        )
-    return images[0], tree
 
 
 def _extract(image: Path, out: Path) -> None:

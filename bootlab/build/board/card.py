@@ -101,7 +101,7 @@ def _compose(card: Card, parts: CardParts, board: Board, out: Path) -> None:
             raise InputError(f"card: the args are {len(args):,} bytes, and SPL loads {places.args_size:,}")
         raw += [(places.args_at, args, "the args"), (places.kernel_at, kernel_image(kernel, address), "the kernel")]
     _expect_apart(raw, layout.files_at)
-    files[SCRIPT] = script_image(_script(parts, files), "armv7")
+    files[SCRIPT] = script_image(_script(parts, files, layout), "armv7")
     if parts.initramfs is not None:
         files[INITRAMFS] = parts.initramfs.read_bytes()
     size = (card.size_mib or _fitting_mib(layout, files)) << 20
@@ -123,16 +123,18 @@ def _compose(card: Card, parts: CardParts, board: Board, out: Path) -> None:
             copy_sparse(content, image, layout.files_at)
 
 
-def _script(parts: CardParts, files: Collection[str]) -> str:
+def _script(parts: CardParts, files: Collection[str], layout: CardLayout) -> str:
+    moved = layout.args_address == layout.far_args_address
+    tree_at = f"{layout.args_address:#x}" if moved else "${fdt_addr_r}"
     load = "load mmc 0:1"
     lines, words = [f"{load} ${{kernel_addr_r}} {KERNEL}"], ["bootz ${kernel_addr_r}"]
     if DEVICE_TREE in files:
-        lines.append(f"{load} ${{fdt_addr_r}} {DEVICE_TREE}")
+        lines.append(f"{load} {tree_at} {DEVICE_TREE}")
     if parts.initramfs is not None:
         lines.append(f"{load} ${{ramdisk_addr_r}} {INITRAMFS}")
         words.append("${ramdisk_addr_r}:${filesize}")
     if DEVICE_TREE in files:
-        words += ["${fdt_addr_r}"] if parts.initramfs is not None else ["-", "${fdt_addr_r}"]
+        words += [tree_at] if parts.initramfs is not None else ["-", tree_at]
     return "\n".join([*lines, " ".join(words)]) + "\n"
 
 

@@ -5,7 +5,8 @@ one medium: an SD card, which is read block by block, or a flash chip, which is 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 from bootlab.system.machine import MachineType
 
@@ -21,7 +22,9 @@ class CardLayout:
     image_at: int
     """Where the boot ROM looks for the bootloader's image."""
     args_address: int
-    """Where in memory SPL puts the args, the device tree that the kernel gets (Falcon mode)."""
+    """Where in memory the device tree goes that the kernel gets: SPL's args (Falcon mode), U-Boot's fdt_addr_r."""
+    far_args_address: int
+    """Where it goes instead for a kernel that would lie over it: one with a large initramfs inside."""
     args_at: int
     args_size: int
     kernel_at: int
@@ -70,6 +73,17 @@ class Board:
     least_memory_mib: int = 0
     """What U-Boot's own map of its memory needs."""
 
+    def with_room_for(self, kernel_bytes: int, at: int | None) -> Self:
+        """Return the board with its device tree out of the way of a kernel, loaded to `at` or where it is entered."""
+        if self.card is None:
+            return self
+        begin = self.kernel_at if at is None else at
+        # A device tree may lie behind it.
+        end = begin + kernel_bytes + self.card.args_size
+        if end <= self.card.args_address or begin >= self.card.args_address + self.card.args_size:
+            return self
+        return replace(self, card=replace(self.card, args_address=self.card.far_args_address))
+
 
 _FLASH = FlashLayout(
     # QEMU, hw/riscv/virt.c: two chips of 32 MiB, of which the first is for what runs before the kernel in their place.
@@ -95,6 +109,9 @@ BOARDS: Mapping[tuple[MachineType, str], Board] = {
             dtb="sun8i-h3-orangepi-pc.dtb",
             image_at=8 << 10,
             args_address=0x43000000,
+            # Above a kernel of 28 MiB, the most that fits before the files, and what it unpacks to; below the 160 MiB
+            # that U-Boot lets a kernel see of a device tree (bootm_size).
+            far_args_address=0x48000000,
             args_at=3 << 20,
             args_size=64 << 10,
             kernel_at=4 << 20,

@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import subprocess
 import sys
 from collections.abc import Callable
@@ -117,6 +118,20 @@ def test_a_kernel_finds_the_device_tree_behind_itself(
     assert (handed in console(before)) == (mode == "standard") and handed not in console(after)
     assert before.ready_ns is not None and after.ready_ns is not None
     assert after.ready_ns < before.ready_ns
+
+
+@pytest.mark.parametrize("mode", ["standard", "falcon"])
+def test_a_kernel_with_a_large_initramfs_inside_starts_either_way(
+    run_boot: Callable[[System], BootRecord], standard: System, falcon: System, tmp_path: Path, mode: str
+) -> None:
+    # It reaches over the place where the device tree else goes: 17 MiB that no compression makes smaller.
+    large = tmp_path / "large"
+    large.write_bytes(random.Random(7).randbytes(17 << 20))
+    system = standard if mode == "standard" else falcon
+    record = run_boot(system.with_part("initramfs", files={"/large": large}))
+    assert record.outcome is Outcome.READY, record.detail
+    assert record.sizes["kernel"] > 17 << 20
+    assert (m.UBOOT_ENTRY in record.marks) == (mode == "standard")
 
 
 def test_a_kernel_that_looks_for_no_tree_is_refused_before_it_is_built(shop: Workshop, standard: System) -> None:

@@ -152,6 +152,21 @@ def test_an_appended_tree_counts_where_the_kernel_is_loaded(parts: CardParts, tm
         compose(parts, tmp_path, load_address=address, device_tree="appended")
 
 
+def test_a_kernel_that_would_lie_over_the_device_tree_moves_it(parts: CardParts, tmp_path: Path) -> None:
+    assert BOARD.card is not None
+    assert BOARD.with_room_for(8 * MIB, None) is BOARD
+    roomy = BOARD.with_room_for(17 * MIB, None)
+    assert roomy.card is not None and roomy.card.args_address == 0x48000000
+    assert falcon_options(roomy.card)["SPL_PAYLOAD_ARGS_ADDR"] == "0x48000000"
+    # One that is loaded above it leaves it where it is.
+    assert BOARD.with_room_for(17 * MIB, 0x45000000) is BOARD
+    parts.kernel.write_bytes(bytes(17 * MIB))
+    with pytest.raises(InputError, match="would lie over the args at 0x43000000"):
+        compose(parts, tmp_path)
+    card = compose_card(Card(), parts, roomy, Cache(tmp_path / "cache")).read_bytes()
+    assert b"load mmc 0:1 0x48000000 board.dtb" in card and b"bootz ${kernel_addr_r} - 0x48000000" in card
+
+
 def test_what_the_card_asks_of_uboot() -> None:
     assert BOARD.card is not None
     assert falcon_options(BOARD.card)["SYS_MMCSD_RAW_MODE_ARGS_SECTORS"] == "0x80"
