@@ -163,6 +163,7 @@ PARTS = {
     "targets/qemu/image_stages.py": "boot/machines/test_images.py",
     "build/kernel/given.py": "build/test_boot_files.py",
     "build/kernel/types.py": "build/kernel/test_build.py",
+    "build/programs/cross_build.py": "build/programs/test_source_program.py",
     "build/programs/static_program.py": "boot/roots/test_static_program.py",
     "build/programs/symbols.py": "boot/roots/test_static_program.py",
     "build/root/images.py": "build/test_boot_files.py",

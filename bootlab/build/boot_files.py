@@ -158,7 +158,8 @@ class _KernelFiles:
 
 
 def _around(system: System, kernel_tree: Path | None) -> Around:
-    return Around(system_suite(system), kernel_tree, system.rootfs, system.network is not None)
+    has_network, cmdline = system.network is not None, system.kernel.cmdline
+    return Around(system_suite(system), kernel_tree, system.rootfs, has_network, cmdline=cmdline)
 
 
 class _Preparation:

@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from bootlab.system.coldplug import Coldplug
 from bootlab.system.disk_model import AnyDiskModel
-from bootlab.system.part import TEXT, Part
+from bootlab.system.part import TEXT, WORD, Part
 from bootlab.system.power_on.power_on import KeptRam
 from bootlab.system.preload import Preload
 from bootlab.system.readahead import ReadAhead
@@ -54,6 +54,10 @@ class Content(Part):
     """A folder whose content becomes the root; owner root, times zero."""
     busybox: bool = True
     """Put the distribution's static busybox, with its applet links, into /bin."""
+    busybox_applets: Literal["used"] | Annotated[tuple[Annotated[str, WORD], ...], TEXT] | None = Field(
+        default=None, exclude_if=lambda value: value is None
+    )
+    """Build busybox from Debian's source with these applets alone: `"used"`, those that its files name, or a list."""
     init: Path | None = Field(default=None, strict=False)
     """The file that becomes /init."""
     bootlab_init: bool = False
@@ -79,6 +83,10 @@ class Content(Part):
     def _scripts_of_packages(self) -> Self:
         if self.scripts and not self.packages:
             raise ValueError("scripts are those of packages, and there are none")
+        if self.busybox_applets is not None and not self.busybox:
+            raise ValueError("busybox_applets are those of busybox, and busybox = false leaves it out")
+        if self.busybox_applets == ():
+            raise ValueError('busybox_applets names no applet: busybox = false leaves busybox out, "used" finds them')
         if self.run and not self.scripts:
             raise ValueError("run has commands for a root that is installed: it needs scripts = true")
         return self

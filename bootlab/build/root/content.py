@@ -76,6 +76,8 @@ class Ingredients:
     """The root that was handed over."""
     network: bool = False
     """Whether the system has a network card."""
+    applets: tuple[str, ...] | None = None
+    """What its busybox answers to; None for one whose binary says so itself."""
 
 
 def collect(content: Content, made_of: Ingredients, tell: Tell = lambda line: None) -> tuple[Entry, ...]:
@@ -128,7 +130,7 @@ def collect(content: Content, made_of: Ingredients, tell: Tell = lambda line: No
     if content.modules or content.coldplug:
         _add_modules(tree, content, made_of)
     if content.busybox:
-        _add_applets(tree, made_of.programs)
+        _add_applets(tree, made_of)
     _leave_out(tree, content, made_of.part, tell)
     return tree.entries()
 
@@ -333,9 +335,10 @@ def identify_directory(folder: Path, key: str) -> str:
     return digest.hexdigest()
 
 
-def _add_applets(tree: FileTree, programs: Mapping[str, Path]) -> None:
+def _add_applets(tree: FileTree, made_of: Ingredients) -> None:
     folder = str(Path(BUSYBOX).parent)
-    for name in applets(programs[BUSYBOX].read_bytes()):
+    names = made_of.applets
+    for name in applets(made_of.programs[BUSYBOX].read_bytes()) if names is None else names:
         if f"{folder}/{name}" not in tree:
             tree.add_link(f"{folder}/{name}", Path(BUSYBOX).name)
 

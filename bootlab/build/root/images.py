@@ -3,8 +3,9 @@
 That is bootlab's guest programs, busybox and Debian packages for the guest, and programs given as source.
 """
 
+import difflib
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bootlab.build.debian import packages
@@ -14,10 +15,12 @@ from bootlab.build.formats.cpio import Entry
 from bootlab.build.given_root.given import GivenRoot
 from bootlab.build.modules.aliases import read_aliases
 from bootlab.build.programs import guest
+from bootlab.build.programs.busybox import build_busybox
 from bootlab.build.programs.source_program import with_source_programs
 from bootlab.build.programs.static_program import with_programs
 from bootlab.build.root import initramfs, rootfs
-from bootlab.build.root.content import BUSYBOX, Ingredients, collect, identify_directory
+from bootlab.build.root.applets_used import find_applets_used
+from bootlab.build.root.content import BUSYBOX, Ingredients, applets, collect, identify_directory
 from bootlab.build.root.kept_region import PLAN
 from bootlab.build.workshop import Workshop
 from bootlab.errors import BootlabError, InputError
@@ -49,6 +52,8 @@ class Around:
     """Whether there is a network card."""
     kept_plan: Path | None = None
     """What the initramfs says of a root in kept RAM, where there is one."""
+    cmdline: str = ""
+    """The kernel's command line, which may name an init."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +158,31 @@ def _ingredients(shop: Workshop, recipe: Recipe, arch: str, around: Around) -> I
     if isinstance(recipe, Initramfs) and recipe.installed and installed is not None:
         after = _commands(installed, "rootfs")
         whole = install_root(shop, installed.packages, installed.suite, arch, key="rootfs.packages", after=after)
-    return Ingredients(part, arch, programs, root, whole, kernel_tree, aliases, given, around.network)
+    made_of = Ingredients(part, arch, programs, root, whole, kernel_tree, aliases, given, around.network)
+    return made_of if recipe.busybox_applets is None else _with_few_applets(shop, recipe, made_of, around)
+
+
+def _with_few_applets(shop: Workshop, recipe: Recipe, made_of: Ingredients, around: Around) -> Ingredients:
+    """Return the ingredients with a busybox of the applets that the recipe asks for, and tell which those are."""
+    key = f"{made_of.part}.busybox_applets"
+    known = applets(made_of.programs[BUSYBOX].read_bytes())
+    if recipe.busybox_applets == "used":
+        starts = [word.partition("=")[2] for word in around.cmdline.split() if word.startswith(("init=", "rdinit="))]
+        named = find_applets_used(collect(recipe, made_of), known, starts=starts, modules=recipe.wants_modules)
+        kept = list(named)
+    else:
+        kept, named = list(recipe.busybox_applets or ()), {}
+        if unknown := [name for name in kept if name not in known]:
+            near = difflib.get_close_matches(unknown[0], known, n=3)
+            raise InputError(
+                f'{key}: Debian\'s busybox has no applet "{unknown[0]}"',
+                hint=f"did you mean {', '.join(near)}?" if near else f"it has {', '.join(known)}",
+            )
+    built = build_busybox(shop, recipe.suite or around.suite, made_of.arch, kept, key=key)
+    said = [f"{name} ({named[name]})" if name in named else name for name in built.applets]
+    shop.tell_once(f"{key}: {len(built.applets)} of {len(known)} applets stay: {', '.join(said)}")
+    shop.tell_once(f"{key}: left out: {', '.join(name for name in known if name not in built.applets)}")
+    return replace(made_of, programs={**made_of.programs, BUSYBOX: built.path}, applets=built.applets)
 
 
 def _commands(content: Content, part: str) -> Commands | None:

@@ -1,6 +1,7 @@
 """A program of the guest that is built from a Debian source package."""
 
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated, Self
 
 from pydantic import Field, model_validator
@@ -15,6 +16,8 @@ class Libc(StrEnum):
     """glibc, by the distribution's compiler (gcc-arm-linux-gnueabihf and its like)."""
     MUSL = "musl"
     """musl, by zig from the pinned ziglang wheel; always static."""
+    UCLIBC = "uclibc"
+    """uClibc-ng, by a cross compiler that `uclibc_compiler` names, as Buildroot makes one; no package has it."""
 
 
 class Instructions(StrEnum):
@@ -45,6 +48,8 @@ class SourceProgram(Part):
     made: Annotated[str, WORD]
     """The program's path in the folder of the build."""
     libc: Annotated[Libc, TEXT] = Libc.GNU
+    uclibc_compiler: Path | None = Field(default=None, strict=False, exclude_if=lambda value: value is None)
+    """A cross compiler whose C library is uClibc (Buildroot's output/host/bin/*-linux-uclibc*-gcc): with `uclibc`."""
     static: bool = False
     """Dynamic ones bring the shared libraries that they name along, from the cross compiler's own packages."""
     instructions: Annotated[Instructions, TEXT] = Instructions.ARM
@@ -53,6 +58,11 @@ class SourceProgram(Part):
     def _can_be_linked(self) -> Self:
         if self.libc is Libc.MUSL and not self.static:
             raise ValueError('libc = "musl" is linked static here: say static = true')
+        if self.libc is Libc.UCLIBC and self.uclibc_compiler is None:
+            raise ValueError(
+                'libc = "uclibc" needs a cross compiler of it, and no Debian package has one: uclibc_compiler = '
+                '"output/host/bin/arm-buildroot-linux-uclibcgnueabihf-gcc", as Buildroot makes it'
+            )
         if self.reduce and not self.reduced:
             raise ValueError("reduce takes the words of reduced; there are none")
         return self

@@ -61,6 +61,15 @@ def built_programs(
     return Change(Layer.APPLICATION, knob, apply, applies)
 
 
+def _no_uclibc(program: SourceProgram) -> str | None:
+    if program.uclibc_compiler is not None:
+        return None
+    return (
+        f"{program.package}: `uclibc_compiler` names no cross compiler of uClibc's, and no Debian package has one: "
+        "Buildroot makes it (output/host/bin/*-linux-uclibc*-gcc)"
+    )
+
+
 def _cannot_be_reduced(program: SourceProgram) -> str | None:
     return None if program.reduced else f"{program.package}: `reduced` names no words for its configure script"
 
@@ -126,6 +135,29 @@ TECHNIQUES = (
             'libc = "musl", static = true in [initramfs.programs."/path"]', {"libc": Libc.MUSL, "static": True}
         ),
         # By the note that glibc's start-up code leaves in a program (NT_GNU_ABI_TAG). musl leaves none of its own.
+        proof=fact_is("application.libc", "^another$"),
+    ),
+    Technique(
+        name="application_uclibc",
+        text=Text(
+            summary="links the application with uClibc-ng instead of glibc, static",
+            mechanism=(
+                "As musl's, its start-up does little, and its parts are chosen when it is built: what is "
+                "linked into a static program is small, and the image with it."
+            ),
+            cost=(
+                "another C library: no glibc locales, NSS or gconv, and only what it was built with; a toolchain of "
+                "one's own to keep, for no distribution has one"
+            ),
+            risk=Risk.FUNCTION,
+            published=(Published("uClibc 570 KB, musl 680 KB (-16 %), no other significant change", BOOTLIN_2019),),
+        ),
+        change=built_programs(
+            'libc = "uclibc", static = true in [initramfs.programs."/path"], with its `uclibc_compiler`',
+            {"libc": Libc.UCLIBC, "static": True},
+            refuses=_no_uclibc,
+        ),
+        # By glibc's note, as with musl; that the compiler's library is uClibc was asked of itself when it was built.
         proof=fact_is("application.libc", "^another$"),
     ),
     Technique(

@@ -14,7 +14,8 @@ import pytest
 from elftools.elf.elffile import ELFFile
 
 from bootlab.build.cache import Cache
-from bootlab.build.programs.source_program import BuiltProgram, ProgramBuildFailed, build_program, with_source_programs
+from bootlab.build.programs.cross_build import ProgramBuildFailed
+from bootlab.build.programs.source_program import BuiltProgram, build_program, with_source_programs
 from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
 from bootlab.process import run
@@ -104,6 +105,46 @@ def test_a_static_program_for_a_board(build: Callable[..., BuiltProgram], libc: 
         elf = ELFFile(file)
         assert (elf["e_machine"], elf.elfclass) == ("EM_ARM", 32)
         assert elf.get_section_by_name(".interp") is None
+
+
+def _script(path: Path, text: str) -> Path:
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+    return path
+
+
+def test_a_compiler_of_the_users_links_with_its_own_library(build: Callable[..., BuiltProgram], tmp_path: Path) -> None:
+    # It takes itself for one of uClibc; what Buildroot makes is called in the same way.
+    compiler = _script(tmp_path / "my-linux-uclibc-gcc", f'exec {_GCC} -D__UCLIBC__=1 "$@"')
+    keys = {"libc": "uclibc", "static": True, "uclibc_compiler": str(compiler)}
+    built = build(**keys)
+    assert run([built.path]).text == "everything\n" and built.libraries == {}
+    assert built.path != build(static=True).path
+    assert build(**keys, reduced=["--say=little"], reduce=True).path != built.path
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (f'exec {_GCC} "$@"', "its C library is not uClibc"),
+        ("exit 3", "is no C compiler that works"),
+        ("[ $1 = -dumpmachine ] && echo sh4-linux-uclibc || exit 0", "is no C compiler that works"),
+        (f'[ $1 = -dumpmachine ] && echo sh4-linux-uclibc || exec {_GCC} "$@"', "compiles for sh4-linux-uclibc"),
+        (f'[ $1 = -print-file-name=libc.a ] && echo libc.a || exec {_GCC} -D__UCLIBC__=1 "$@"', "has no libc.a"),
+    ],
+)
+def test_a_compiler_that_is_none_for_this_is_refused(
+    build: Callable[..., BuiltProgram], tmp_path: Path, text: str, message: str
+) -> None:
+    compiler = _script(tmp_path / "gcc", text)
+    with pytest.raises(InputError, match=rf"program.uclibc_compiler: .*{message}") as caught:
+        build(libc="uclibc", static=True, uclibc_compiler=str(compiler))
+    assert "output/host/bin/" in (caught.value.hint or "") and "no Debian package" in (caught.value.hint or "")
+
+
+def test_uclibc_without_a_compiler_says_where_one_is_from() -> None:
+    with pytest.raises(ValueError, match=r"no Debian package has one: uclibc_compiler = .*as Buildroot makes it"):
+        SourceProgram.model_validate({"package": "hello", "made": "hello", "libc": "uclibc"})
 
 
 def test_the_program_as_it_was_before_it_was_stripped_is_kept_beside_it(build: Callable[..., BuiltProgram]) -> None:

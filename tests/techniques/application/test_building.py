@@ -1,6 +1,7 @@
 """The application built another way: what changes, and what proves it."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -35,6 +36,20 @@ def test_the_application_is_built_another_way(name: str, key: str, value: object
 def test_musl_programs_are_static(camera: System) -> None:
     changed = ALL["application_musl"].change.apply(camera, NOTHING)
     assert changed.initramfs is not None and changed.initramfs.programs[FFMPEG].static
+
+
+def test_uclibc_needs_the_compiler_that_the_system_file_names(camera: System, tmp_path: Path) -> None:
+    technique = ALL["application_uclibc"]
+    assert "names no cross compiler of uClibc's" in (technique.change.applies(camera, NOTHING) or "")
+    assert camera.initramfs is not None
+    named = camera.initramfs.programs[FFMPEG].model_copy(update={"uclibc_compiler": tmp_path / "gcc"})
+    system = camera.with_part("initramfs", programs={FFMPEG: named})
+    assert technique.change.applies(system, NOTHING) is None
+    changed = technique.change.apply(system, NOTHING)
+    assert changed.initramfs is not None
+    program = changed.initramfs.programs[FFMPEG]
+    assert (program.libc, program.static) == (Libc.UCLIBC, True)
+    assert "built so already" in (technique.change.applies(changed, NOTHING) or "")
 
 
 def test_all_of_them_can_be_stacked(camera: System) -> None:
