@@ -160,6 +160,7 @@ def falcon_options(card: CardLayout, *, appended_tree: bool = False) -> dict[str
         "SYS_MMCSD_RAW_MODE_ARGS_SECTOR": hex(card.args_at // SECTOR),
         "SYS_MMCSD_RAW_MODE_ARGS_SECTORS": hex(args_size // SECTOR),
         "SYS_MMCSD_RAW_MODE_KERNEL_SECTOR": hex(card.kernel_at // SECTOR),
+        **card.options,
     }
 
 

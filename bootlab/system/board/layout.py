@@ -11,6 +11,9 @@ from typing import Self
 from bootlab.system.machine import MachineType
 
 SECTOR = 512
+_USUAL_KERNEL = 8 << 20
+"""U-Boot's own SYS_BOOTM_LEN."""
+_LARGE_KERNEL = 32 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +34,13 @@ class CardLayout:
     """Where the kernel lies that SPL loads (Falcon mode)."""
     files_at: int
     """Where the first partition begins: the kernel that SPL loads must end before it."""
+    most_kernel: int = _USUAL_KERNEL
+    """Bytes of a kernel that SPL takes at most (SYS_BOOTM_LEN)."""
+
+    @property
+    def options(self) -> dict[str, str]:
+        """Return what U-Boot is asked for, for kernels larger than it takes by itself."""
+        return {} if self.most_kernel == _USUAL_KERNEL else {"SYS_BOOTM_LEN": hex(self.most_kernel)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,15 +84,21 @@ class Board:
     """What U-Boot's own map of its memory needs."""
 
     def with_room_for(self, kernel_bytes: int, at: int | None) -> Self:
-        """Return the board with its device tree out of the way of a kernel, loaded to `at` or where it is entered."""
-        if self.card is None:
+        """Return the board with room for a kernel that is loaded to `at`, or where it is entered.
+
+        Its device tree is out of the way of that, and SPL takes one so large.
+        """
+        card = self.card
+        if card is None:
             return self
-        begin = self.kernel_at if at is None else at
         # A device tree may lie behind it.
-        end = begin + kernel_bytes + self.card.args_size
-        if end <= self.card.args_address or begin >= self.card.args_address + self.card.args_size:
-            return self
-        return replace(self, card=replace(self.card, args_address=self.card.far_args_address))
+        whole = kernel_bytes + card.args_size
+        if whole > card.most_kernel:
+            card = replace(card, most_kernel=_LARGE_KERNEL)
+        begin = self.kernel_at if at is None else at
+        if begin < card.args_address + card.args_size and card.args_address < begin + whole:
+            card = replace(card, args_address=card.far_args_address)
+        return self if card == self.card else replace(self, card=card)
 
 
 _FLASH = FlashLayout(

@@ -154,12 +154,17 @@ def test_an_appended_tree_counts_where_the_kernel_is_loaded(parts: CardParts, tm
 
 def test_a_kernel_that_would_lie_over_the_device_tree_moves_it(parts: CardParts, tmp_path: Path) -> None:
     assert BOARD.card is not None
-    assert BOARD.with_room_for(8 * MIB, None) is BOARD
+    assert BOARD.with_room_for(7 * MIB, None) is BOARD
+    larger = BOARD.with_room_for(9 * MIB, None).card
+    assert larger is not None and larger.args_address == BOARD.card.args_address
+    assert falcon_options(larger)["SYS_BOOTM_LEN"] == "0x2000000"
     roomy = BOARD.with_room_for(17 * MIB, None)
     assert roomy.card is not None and roomy.card.args_address == 0x48000000
     assert falcon_options(roomy.card)["SPL_PAYLOAD_ARGS_ADDR"] == "0x48000000"
     # One that is loaded above it leaves it where it is.
-    assert BOARD.with_room_for(17 * MIB, 0x45000000) is BOARD
+    above = BOARD.with_room_for(17 * MIB, 0x45000000).card
+    assert above is not None and above.args_address == BOARD.card.args_address
+    assert "SYS_BOOTM_LEN" not in falcon_options(BOARD.card)
     parts.kernel.write_bytes(bytes(17 * MIB))
     with pytest.raises(InputError, match="would lie over the args at 0x43000000"):
         compose(parts, tmp_path)
