@@ -34,7 +34,9 @@ def test_lists_all_of_them_and_shows_one(capsys: pytest.CaptureFixture[str]) -> 
     adds = {one["name"] for one in document["techniques"] if one["adds"]}
     assert "kernel_add_ext4" in adds
     assert "kernel_smp_off" not in adds
-    assert {"bottom-up", "board-2019", "microvm-2024", "mandriva-2009", "cloud-image"} <= set(document["plans"])
+    assert {"bottom-up", "board-2019", "microvm-2024", "mandriva-2009", "desktop-2026", "cloud-image"} <= set(
+        document["plans"]
+    )
     assert run(["techniques", "kernel_smp_off"]) == 0
     assert "SMP=n" in capsys.readouterr().out
 

@@ -148,6 +148,16 @@ _add(
     "rootfs_preload",
     keep_all=True,
 )
+# What is still worth doing to a desktop's image: each is made of what one boot of it read or loaded.
+_add(
+    "desktop-2026",
+    "what a desktop on a slow disk still gains from: modules hashed by the processor, layout, readahead, preload",
+    "initramfs_sha256_first",
+    "rootfs_layout",
+    "rootfs_readahead",
+    "rootfs_preload",
+    keep_all=True,
+)
 # What a cloud's image waits for inside itself, found by `bootlab audit IMAGE`: what sshd stands behind, then what the
 # initramfs and the kernel do that this machine does not need.
 _add(

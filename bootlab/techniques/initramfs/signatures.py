@@ -1,0 +1,68 @@
+"""Signatures of modules: hashed by the processor's own instructions, which a module brings that is loaded first."""
+
+from typing import Final
+
+from bootlab.system import System
+from bootlab.techniques.changes.command_line import x86_only
+from bootlab.techniques.changes.kernel_options import option_value
+from bootlab.techniques.model.evidence import Measured
+from bootlab.techniques.model.proofs import fact_is
+from bootlab.techniques.model.published import none_published
+from bootlab.techniques.model.removed_work import Removes
+from bootlab.techniques.model.technique import Change, Layer, Risk, Technique, Text
+
+MODULE: Final = "sha256_ssse3"
+_WANTED: Final = {"MODULE_SIG": "y", "MODULE_SIG_SHA256": "y", "CRYPTO_SHA256_SSSE3": "m"}
+
+
+def _hashes_by_hand(system: System, measured: Measured) -> str | None:
+    if (why := x86_only(system, measured)) is not None:
+        return why
+    if system.initramfs is None or not system.initramfs.modules:
+        return "the initramfs is not a recipe with modules"
+    if system.initramfs.modules[0].replace("-", "_") == MODULE:
+        return f"{MODULE} is the first of its modules already"
+    if MODULE in measured.facts.get("modules", "").split():
+        return f"the baseline boot loaded {MODULE} already"
+    for option, value in _WANTED.items():
+        if option_value(system, measured, option) not in (value, None):
+            return f"the kernel is not built with CONFIG_{option}={value}"
+    return None
+
+
+def _with_it_first(system: System, measured: Measured) -> System:
+    listed = system.initramfs.modules if system.initramfs is not None else ()
+    others = tuple(name for name in listed if name.replace("-", "_") != MODULE)
+    return system.with_part("initramfs", modules=(MODULE, *others))
+
+
+TECHNIQUES = (
+    Technique(
+        name="initramfs_sha256_first",
+        text=Text(
+            summary="loads the module first by which the processor hashes all others for their signatures",
+            mechanism=(
+                "A distribution's kernel checks the signature of each module, and hashes the whole file for that: in "
+                "plain C, a hundred instructions a byte, unless a driver of the crypto API is there that knows the "
+                "processor's own instructions (SHA, AVX2, AVX or SSSE3). Distributions build that as a module, "
+                "which nothing asks for before the others are loaded."
+            ),
+            cost=(
+                "48 KB more of an initramfs; a processor without any of them refuses the module, and all is as it was. "
+                "On the virtual clock an instruction that hashes four rounds is one as any other: there it saves more "
+                "than on a real processor"
+            ),
+            risk=Risk.NONE,
+            published=(none_published("Linux 6.1, arch/x86/crypto/sha256_ssse3_glue.c and kernel/module/signing.c"),),
+        ),
+        change=Change(
+            Layer.INITRAMFS,
+            f'initramfs.modules begins with "{MODULE}"',
+            _with_it_first,
+            _hashes_by_hand,
+        ),
+        # The crypto API takes the driver of the highest priority that is registered: its own, once it is loaded.
+        proof=fact_is("modules", rf"(^| ){MODULE}( |$)"),
+        removes=Removes("hashing of modules for their signatures", functions=("pkcs7_digest",), replaced=True),
+    ),
+)

@@ -1,0 +1,38 @@
+"""Signatures of modules: the module that hashes them is loaded first, where the kernel checks them and has it."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from bootlab.system import System
+from bootlab.techniques.model.evidence import Effect, Evidence
+from tests.techniques.asking import ALL, NOTHING, applied, why_not
+
+NAME = "initramfs_sha256_first"
+CHECKS = {"MODULE_SIG": "y", "MODULE_SIG_SHA256": "y", "CRYPTO_SHA256_SSSE3": "m"}
+
+
+def test_it_is_loaded_before_all_others_and_once(system: System) -> None:
+    before = system.with_part("initramfs", modules=("ext4", "sha256-ssse3", "virtio_blk"))
+    changed = applied(NAME, before)
+    assert changed.initramfs is not None
+    assert changed.initramfs.modules == ("sha256_ssse3", "ext4", "virtio_blk")
+    assert "already" in why_not(NAME, changed)
+
+
+def test_it_is_for_a_kernel_that_checks_signatures_and_has_the_module(system: System) -> None:
+    measured = replace(NOTHING, kernel_config=CHECKS)
+    assert ALL[NAME].change.applies(system, measured) is None
+    for option in CHECKS:
+        without = replace(NOTHING, kernel_config={**CHECKS, option: "n"})
+        assert f"CONFIG_{option}=" in why_not(NAME, system, without)
+    assert "recipe with modules" in why_not(NAME, system.with_part("initramfs", modules=()))
+    loaded = replace(NOTHING, facts={"modules": "ext4 sha256_ssse3"})
+    assert "loaded sha256_ssse3 already" in why_not(NAME, system, loaded)
+
+
+def test_the_guests_list_of_modules_proves_it(evidence: Callable[..., Evidence]) -> None:
+    prove = ALL[NAME].proof.prove
+    with_it, without = (evidence(modules=told) for told in ("virtio_blk sha256_ssse3", "virtio_blk"))
+    assert prove(with_it, without) is Effect.PROVEN
+    assert prove(without, without) is Effect.NONE
+    assert prove(evidence(), without) is Effect.NOT_SHOWN
