@@ -1,0 +1,45 @@
+"""examples/desktop: one desktop and today's means, each file a step, so whatever is not a step must be the same."""
+
+from pathlib import Path
+
+import pytest
+
+from bootlab.system import Rootfs, System, read_system
+
+FOLDER = Path(__file__).resolve().parents[3] / "examples" / "desktop"
+STEPS = ("on-hdd", "fonts", "prepared", "tuned", "units")
+DESKTOPS = {name: read_system(FOLDER / f"{name}.toml") for name in STEPS}
+
+
+def root(name: str) -> Rootfs:
+    value = DESKTOPS[name].rootfs
+    assert value is not None
+    return value
+
+
+def the_rest(system: System) -> dict[str, object]:
+    """Return all of a system but its name, what is done to its installed root, and the order of its modules."""
+    value = system.model_dump(
+        mode="json", exclude={"name": True, "description": True, "rootfs": {"run", "files", "bootlab_init"}}
+    )
+    value["initramfs"]["modules"] = sorted({*value["initramfs"]["modules"], "sha256_ssse3"})
+    return value
+
+
+@pytest.mark.parametrize("name", STEPS[1:])
+def test_machine_kernel_disk_packages_screen_and_check_are_those_of_the_defaults(name: str) -> None:
+    assert the_rest(DESKTOPS[name]) == the_rest(DESKTOPS["on-hdd"])
+    assert set(root(name).run) > set(root("on-hdd").run)
+
+
+def test_each_of_systemds_steps_adds_to_the_one_before() -> None:
+    for before, after in (("on-hdd", "fonts"), ("fonts", "prepared"), ("prepared", "tuned")):
+        assert set(root(before).run) < set(root(after).run)
+    assert not root("prepared").files and not any(root(name).bootlab_init for name in STEPS[:-1])
+
+
+def test_with_the_other_init_the_same_is_worked_out_beforehand() -> None:
+    assert root("units").run == root("prepared").run and root("units").bootlab_init
+    assert DESKTOPS["units"].initramfs == DESKTOPS["tuned"].initramfs == DESKTOPS["prepared"].initramfs
+    units = {path.name for path in (FOLDER / "units").glob("*.unit")}
+    assert units == {Path(name).name for name in root("units").files if name.endswith(".unit")}
