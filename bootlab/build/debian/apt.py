@@ -138,13 +138,13 @@ class PrivateApt:
             hint = "the suite names the Debian release that has them"
             raise InputError(f"{key}: Debian {self._suite} ({self._architecture}): {told}", hint=hint) from error
         chosen = [line.split()[1:3] for line in lines if line.startswith("Inst ")]
-        found = []
-        for name, version in chosen:
-            stanza = self.show(f"{name}={version.lstrip('(')}")
-            if stanza is None:
-                raise Unreachable(f"{name} {version.lstrip('(')}: its package list says nothing of it")
-            found.append(stanza)
-        return found
+        # All in one look-up: each reads the whole list of packages anew.
+        wanted = [f"{name}:{self._architecture}={version.lstrip('(')}" for name, version in chosen]
+        text = self._run("apt-cache", "show", "--no-all-versions", *wanted).text if wanted else ""
+        found = {stanza.name: stanza for one in text.split("\n\n") if (stanza := _stanza(one)) is not None}
+        if missing := [f"{name} {version.lstrip('(')}" for name, version in chosen if name not in found]:
+            raise Unreachable(f"{missing[0]}: its package list says nothing of it")
+        return [found[name] for name, _ in chosen]
 
     def show_source(self, name: str) -> SourceStanza | None:
         """Return the newest version of a source package, or None when the suite does not have it.
