@@ -117,7 +117,7 @@ def analyse(
     caused = CausedWork(table) if record.price is None else None
     measured, known = measured_of(record), load_catalogue(system.extensions)
     advice = advise(system, measured, costs, known, payload=about.payload, caused=caused)
-    activity = find_activity(profile, marks, table=table)
+    activity = find_activity(profile, marks, table=table, timings=_bounds(system))
     return Analysis(
         system=system,
         record=record,
@@ -157,6 +157,10 @@ def analyse(
         calls=_asked_calls(directory),
         directory=directory,
     )
+
+
+def _bounds(system: System) -> dict[str, tuple[str, str]]:
+    return {name: (one.after or m.POWER_ON, one.mark) for name, one in system.timings.items()}
 
 
 def _disk_files(directory: Path, until_ns: int) -> tuple[DiskFile, ...]:

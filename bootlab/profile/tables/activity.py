@@ -111,19 +111,26 @@ class PhaseActivity(Result):
 class Activity(Result):
     """The phases from power-on to ready, or to the profile's end, earliest first. `rule`: how `bound` was decided.
 
-    `busy_waits`: of all of them, by place, longest first.
+    `busy_waits`: of all of them, by place, longest first. `timings`: the system's own stretches, in its order.
     """
 
     phases: tuple[PhaseActivity, ...]
     busy_waits: tuple[BusyWait, ...]
     rule: str
+    timings: tuple[PhaseActivity, ...] = ()
 
 
-def find_activity(profile: Profile, marks: Mapping[str, int], *, table: WaitTable | None = None) -> Activity:
+def find_activity(
+    profile: Profile,
+    marks: Mapping[str, int],
+    *,
+    table: WaitTable | None = None,
+    timings: Mapping[str, tuple[str, str]] | None = None,
+) -> Activity:
     """Return the activity in each standard phase. `marks`: name -> ns since power-on.
 
     Of a boot that was never ready the last phase goes on to the profile's end. `table`: of this profile, if the caller
-    has one.
+    has one. `timings`: name -> the marks that it lies between; left out where the boot has not both, in this order.
     """
     finder = _Finder(table or WaitTable(profile))
     marks = {m.POWER_ON: 0, **marks}
@@ -132,7 +139,17 @@ def find_activity(profile: Profile, marks: Mapping[str, int], *, table: WaitTabl
         phases.append(last)
     end_ns = phases[-1].end_ns if phases else 0
     seen = [number for number, piece in enumerate(profile.slices) if piece.start_ns < end_ns]
-    return Activity(tuple(finder.phase(phase) for phase in phases), finder.busy_waits.list_waits(seen), RULE)
+    stretches = [
+        Phase(name, begin, end, marks[begin], marks[end])
+        for name, (begin, end) in (timings or {}).items()
+        if begin in marks and end in marks and marks[begin] < marks[end]
+    ]
+    return Activity(
+        tuple(finder.phase(phase) for phase in phases),
+        finder.busy_waits.list_waits(seen),
+        RULE,
+        tuple(finder.phase(stretch) for stretch in stretches),
+    )
 
 
 class _Finder:

@@ -81,12 +81,25 @@ def changed_functions(trees: TreeDifference, goal: str) -> Html:
 
 
 def phases(activity: Activity, clock: str) -> Html:
-    """Return each phase with what it was bound by: a bar of executing, of waiting for I/O, of other waiting."""
-    rows, end_ns = activity.phases, max((phase.end_ns for phase in activity.phases), default=0)
-    if not rows:
+    """Return each phase, and each of the system's timings, with what it was bound by.
+
+    A bar has executing, waiting for I/O, and other waiting.
+    """
+    if not activity.phases:
         return tag("p", "This boot reached no two marks, so there are no phases.")
+    colours = legend(
+        (("run", "executing"), ("io", "a request or the card waited for"), ("wait", "waiting, idle or busy"))
+    )
+    caption = join([f"Phases, ms on the {clock} clock. What a phase is bound by: ", activity.rule, "."])
+    whole = _bound_table("phase", caption, activity.phases)
+    felt = _bound_table("timing", join(["The system's timings."]), activity.timings) if activity.timings else Html()
+    return join([whole, felt, colours])
+
+
+def _bound_table(what: str, caption: Html, rows: Sequence[PhaseActivity]) -> Html:
+    end_ns = max(phase.end_ns for phase in rows)
     columns = columns_of(
-        "phase",
+        what,
         "from power-on|",
         "took, ms>",
         "share, %>",
@@ -104,14 +117,11 @@ def phases(activity: Activity, clock: str) -> Html:
         ]
         for phase in rows
     ]  # fmt: skip
+    # Timings may overlap, so that their sum is nothing.
     spent = ((one.busy_wait_ns, one.idle_ns, one.io_ns) for one in rows)
     total = [Cell("all of it"), Cell(charts.axis(end_ns)), milliseconds(end_ns), Cell(""), Cell(""),
              *(milliseconds(sum(column)) for column in zip(*spent, strict=True))]  # fmt: skip
-    colours = legend(
-        (("run", "executing"), ("io", "a request or the card waited for"), ("wait", "waiting, idle or busy"))
-    )
-    caption = join([f"Phases, ms on the {clock} clock. What a phase is bound by: ", activity.rule, "."])
-    return join([table(caption, columns, cells, kind="waterfall phases", foot=total), colours])
+    return table(caption, columns, cells, kind="waterfall phases", foot=total if what == "phase" else ())
 
 
 def _phase_bar(phase: PhaseActivity, end_ns: int) -> Html:

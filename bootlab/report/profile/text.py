@@ -12,7 +12,7 @@ from bootlab.findings.cost_tree import WAYS
 from bootlab.measure.record import Outcome
 from bootlab.profile.recorded.profile import Profile
 from bootlab.profile.recorded.record_types import Space
-from bootlab.profile.tables.activity import Activity
+from bootlab.profile.tables.activity import Activity, PhaseActivity
 from bootlab.profile.tables.processes import Process
 from bootlab.profile.tree.call_tree import FunctionTotal
 from bootlab.profile.waits.busy import SHORTEST_BUSY_NS, BusyWait
@@ -56,7 +56,9 @@ def profile(analysis: Analysis) -> RenderableType:
     if analysis.past_ready_ns:
         lines.append(Text(past_ready_words(analysis.past_ready_ns), style="yellow"))
     lines += _account(analysis)
-    lines += _section(f"phases up to {analysis.goal}", _phases(analysis))
+    lines += _section(f"phases up to {analysis.goal}", _phases(analysis, analysis.activity.phases))
+    if analysis.activity.timings:
+        lines += _section("timings, and what each is bound by", _phases(analysis, analysis.activity.timings))
     lines += _section("before the kernel, by program", _programs(analysis))
     if analysis.price is not None:
         lines += price_lines(analysis.price, analysis.goal)
@@ -192,8 +194,7 @@ def _closed(analysis: Analysis) -> str:
     return "; ".join(parts)
 
 
-def _phases(analysis: Analysis) -> Table:
-    phases = analysis.activity.phases
+def _phases(analysis: Analysis, phases: Sequence[PhaseActivity]) -> Table:
     end_ns = max((phase.end_ns for phase in phases), default=0)
     waits = any(phase.busy_wait_ns >= SHORTEST_BUSY_NS for phase in phases)
     busy = ["busy wait ms>"] if waits else []

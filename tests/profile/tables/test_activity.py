@@ -35,7 +35,8 @@ def test_phases_and_what_bound_them(profile_writer: Any) -> None:
     writer.spend("swapper/0-0;start_kernel", 5)
     writer.cut("ready")
     marks = {"kernel_entry": 50, "initcalls_start": 250, "init_exec": 350, "ready": 435}
-    activity = find_activity(finish(writer), marks)
+    profile = finish(writer)
+    activity = find_activity(profile, marks)
     assert activity.rule == RULE
     rows = [(p.name, p.busy_ns, p.idle_ns, p.io_ns, p.idle_io_ns, p.bound, p.exact) for p in activity.phases]
     assert rows == [
@@ -48,6 +49,15 @@ def test_phases_and_what_bound_them(profile_writer: Any) -> None:
         ("vda", "read", 2, 5120, 90)
     ]
     assert all(phase.instructions == phase.busy_ns for phase in activity.phases)
+    assert activity.timings == ()
+    bounds = {
+        "system": ("initcalls_start", "ready"),
+        "never": ("init_exec", "home"),
+        "backwards": ("ready", "init_exec"),
+    }
+    felt = find_activity(profile, marks, timings=bounds).timings
+    rows = [(p.name, p.start_ns, p.end_ns, p.busy_ns, p.idle_ns, p.idle_io_ns, p.bound, p.exact) for p in felt]
+    assert rows == [("system", 250, 435, 15, 170, 90, Bound.IO, True)]
 
 
 def test_a_boot_that_was_never_ready_is_cut_into_phases_up_to_its_end(profile_writer: Any) -> None:
