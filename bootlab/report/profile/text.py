@@ -58,7 +58,7 @@ def profile(analysis: Analysis) -> RenderableType:
     lines += _account(analysis)
     lines += _section(f"phases up to {analysis.goal}", _phases(analysis, analysis.activity.phases))
     if analysis.activity.timings:
-        lines += _section("timings, and what each is bound by", _phases(analysis, analysis.activity.timings))
+        lines += _section("timings, and what each is bound by", _phases(analysis, analysis.activity.timings, "timing"))
     lines += _section("before the kernel, by program", _programs(analysis))
     if analysis.price is not None:
         lines += price_lines(analysis.price, analysis.goal)
@@ -194,13 +194,15 @@ def _closed(analysis: Analysis) -> str:
     return "; ".join(parts)
 
 
-def _phases(analysis: Analysis, phases: Sequence[PhaseActivity]) -> Table:
+def _phases(analysis: Analysis, phases: Sequence[PhaseActivity], what: str = "phase") -> Table:
     end_ns = max((phase.end_ns for phase in phases), default=0)
     waits = any(phase.busy_wait_ns >= SHORTEST_BUSY_NS for phase in phases)
     busy = ["busy wait ms>"] if waits else []
-    read = {one.start_ns: one.read_bytes for one in analysis.record.phases if one.read_bytes is not None}
+    # What was read is known of the standard phases.
+    reads = analysis.record.phases if phases is analysis.activity.phases else ()
+    read = {one.start_ns: one.read_bytes for one in reads if one.read_bytes is not None}
     more = ["MiB read>"] if read else []
-    rows = plain_table("phase", "", "ms>", "%>", "bound by", *busy, "idle ms>", "I/O ms>", *more)
+    rows = plain_table(what, "", "ms>", "%>", "bound by", *busy, "idle ms>", "I/O ms>", *more)
     rows.columns[1].ratio = 1
     keep_whole(rows, rows.columns[2:])
     for phase in phases:

@@ -17,6 +17,7 @@ FIRECRACKER_CONTAINERD = (
     "FCC: firecracker-containerd issue 410; Firecracker's own example: 79 ms kernel + 231 ms userspace"
 )
 GARZARELLA_2019 = "SG: Stefano Garzarella, 2019-08-23"
+KATO_2016 = 'K. Kato, "Improvement of Start-up Time on Linux-Based IVI System", Panasonic, 2016'
 KATA = "KATA: kata-containers 01e56a7, qemu_amd64.go"
 LINUX_612 = "K612: Linux 6.12.117 source"
 OWN_CATALOGUE = "techniques catalogue of this project, no published figure found"

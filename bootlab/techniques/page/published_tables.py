@@ -5,33 +5,9 @@ cloud's FreeBSD: C. Percival and others, 2017 to 2022. The car: K. Kato, Panason
 here says why.
 """
 
-from dataclasses import dataclass
-
 from bootlab.techniques.model.subjects import ONE_STREAM_IN_BRIEF
-
-
-@dataclass(frozen=True, slots=True)
-class PublishedRow:
-    """One published row. With no `techniques`, `why` says what it is instead, or why it is gone."""
-
-    row: str
-    figure: str
-    """As published."""
-    techniques: tuple[str, ...] = ()
-    why: str = ""
-    caveat: str = ""
-    """What a reader must know before setting our figure beside theirs."""
-
-
-@dataclass(frozen=True, slots=True)
-class PublishedTable:
-    """One published table, in its order."""
-
-    name: str
-    title: str
-    where: str
-    rows: tuple[PublishedRow, ...]
-
+from bootlab.techniques.page.published_car import CAR_2016
+from bootlab.techniques.page.published_row import PublishedRow, PublishedTable
 
 BOARD_2019 = PublishedTable(
     name="board-2019",
@@ -340,65 +316,6 @@ FREEBSD_2022 = PublishedTable(
             "dhclient 2200 ms, loader 500 ms",
             ("userspace_cloud_init_once", "userspace_cloud_init_ed25519", "userspace_cloud_init_no_growth"),
             caveat="`bootlab boot --lives 3` finds it: [images.md](images.md#first-boot-and-later-boots)",
-        ),
-    ),
-)
-
-CAR_2016 = PublishedTable(
-    name="car-2016",
-    title="The car: 9.6 s less",
-    where='K. Kato, "Improvement of Start-up Time on Linux-Based IVI System", Panasonic, 2016; two Cortex-A15, eMMC',
-    rows=(
-        PublishedRow(
-            "bootloader: kernel and root in RAM that outlives power-off",
-            "5.9 -> 0.15 s",
-            (),
-            '`rootfs.device = "kept-ram"`, `--power-on self-refresh`: [persistence.md](persistence.md#figures)',
-        ),
-        PublishedRow("drivers initialised in parallel", "1.1 -> 0.8 s", ("cmdline_driver_async_probe",)),
-        PublishedRow(
-            "init in C for shell scripts, processes in parallel",
-            "-2.3 s, -0.13 s",
-            ("userspace_one_script", "rootfs_direct_init"),
-            caveat="bootlab-init beside five others: [cases/inits.md](cases/inits.md)",
-        ),
-        PublishedRow("udev: devices that are always there left out", "-0.3 s", ("userspace_udev_few",)),
-        PublishedRow(
-            "eMMC's DMA as if memory were in one piece",
-            "11,029 -> 2,221 interrupts/s, 57.1 -> 71.5 MB/s; services 6.0 -> 5.2 s",
-            (),
-            "no technique: `examples/transfer.toml` has it of two drivers ([disk.md](disk.md#what-a-request-costs))",
-        ),
-        PublishedRow(
-            "an opening picture from the bootloader",
-            "none",
-            (),
-            "no technique; a mark of the screen tells when it is there ([screen.md](screen.md))",
-        ),
-        PublishedRow(
-            "wake-up by CAN, ahead of ignition",
-            "none: planned",
-            (),
-            "not here: no machine is woken by a bus or a clock",
-        ),
-        PublishedRow(
-            "suspend and resume",
-            "none: planned",
-            (),
-            "`--power-on suspended`: [persistence.md](persistence.md#suspend)",
-        ),
-        PublishedRow(
-            "boot from a snapshot",
-            "none: planned",
-            (),
-            "`--power-on hibernated`, `bootlab snapshot`: [persistence.md](persistence.md#hibernation), "
-            "[snapshots.md](snapshots.md)",
-        ),
-        PublishedRow(
-            "what kept RAM takes of the battery",
-            "18.0 mA at 12 V, 4 GB of DDR3; LP-DDR4 2.2 mA",
-            (),
-            "beside the milliseconds in [persistence.md](persistence.md#figures)",
         ),
     ),
 )

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 from bootlab.techniques.page.measured_figures import MeasuredFigure, figures_of
 from bootlab.techniques.page.obsolete import OBSOLETE
-from bootlab.techniques.page.published_tables import TABLES, PublishedRow
+from bootlab.techniques.page.published_row import PublishedRow
+from bootlab.techniques.page.published_tables import TABLES
 
 NOT_MEASURED = "not measured yet"
 

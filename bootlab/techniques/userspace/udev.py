@@ -1,4 +1,4 @@
-"""What waits for udev: the events of all devices, where few are needed; in systems that systemd starts."""
+"""What waits for udev: the events of all devices, where few are needed; under systemd, and under bootlab-init."""
 
 import re
 from collections.abc import Mapping
@@ -6,9 +6,10 @@ from typing import Final
 
 from bootlab.system import System
 from bootlab.techniques.changes.root_files import writes_files
+from bootlab.techniques.changes.root_image import recipe_of
 from bootlab.techniques.model.evidence import Effect, Evidence, Measured, Proof
 from bootlab.techniques.model.proofs import fact_is
-from bootlab.techniques.model.published import CROZAT_2008, Published, none_published
+from bootlab.techniques.model.published import CROZAT_2008, KATO_2016, Published, none_published
 from bootlab.techniques.model.technique import Change, Risk, Technique, Text
 
 SETTLED: Final = "settled"
@@ -55,6 +56,31 @@ ExecStart=-udevadm trigger --type=devices --action=add {_REST}
     "/etc/systemd/system/multi-user.target.d/90-bootlab-udev-rest.conf": "[Unit]\nWants=bootlab-udev-rest.service\n",
 }
 
+LATER: Final = "udev_later"
+"""The fact that bootlab-init's later unit prints: of how many devices udev is told only then."""
+# What drives nothing: its nodes are the kernel's own (devtmpfs), and its events only fill udev's database.
+_UNIT: Final = "/etc/bootlab/units/udev.unit"
+_DRIVEN: Final = (*_FIRST, "sound", "input", "drm")
+FIXED: Final = {
+    f"{_UNIT}.d/90-bootlab-fixed.conf": f"""post
+post /bin/udevadm trigger --type=devices --action=add {" ".join(f"--subsystem-match={name}" for name in _DRIVEN)}
+""",
+    "/etc/bootlab/units/bootlab-udev-later.unit": """# The devices that nothing of the boot waits for.
+exec /bin/sh /etc/bootlab/udev-later
+ready exit
+defer yes
+output console
+""",
+    "/etc/bootlab/udev-later": f"""rest='{" ".join(f"--subsystem-nomatch={name}" for name in _DRIVEN)}'
+later() {{
+	udevadm trigger --action=add --type=subsystems "$@"
+	udevadm trigger --action=add --type=devices $rest "$@"
+}}
+echo "bootlab: fact {LATER} $(later --dry-run --verbose | wc -l)"
+later
+""",
+}
+
 
 def _asks_for_few(after: Evidence, before: Evidence) -> Effect:
     if TRIGGERED in after.facts or not _LATER.search(after.console):
@@ -79,6 +105,21 @@ def _waits_no_more(after: Evidence, before: Evidence) -> Effect:
     if _IFUPDOWN in new.split():
         return Effect.NONE
     return Effect.PROVEN if _IFUPDOWN in old.split() else Effect.NOT_SHOWN
+
+
+def _tells_of_all(system: System, measured: Measured) -> str | None:
+    recipe = recipe_of(system)
+    if recipe is None or not recipe.runs_bootlab_init:
+        return "bootlab-init does not start udev here (userspace_bootlab_init); of systemd's it is userspace_udev_few"
+    if recipe.file_at(_UNIT) is None:
+        return f"the system file offers no {_UNIT} in rootfs.files"
+    return None
+
+
+def _some_come_later(after: Evidence, before: Evidence) -> Effect:
+    if LATER not in after.facts or LATER in before.facts:
+        return Effect.NOT_SHOWN
+    return Effect.PROVEN if after.facts[LATER] != "0" else Effect.NONE
 
 
 TECHNIQUES = (
@@ -125,5 +166,26 @@ TECHNIQUES = (
         ),
         change=_files(FEW, TRIGGERED, "udevadm trigger", "the baseline boot has not told udev of its devices"),
         proof=Proof(_asks_for_few),
+    ),
+    Technique(
+        name="userspace_udev_fixed",
+        text=Text(
+            summary="has udev, started by bootlab-init, handle only devices that may need a driver before the goal",
+            mechanism=(
+                "udev is told of some hundred devices anew at every boot, each an event with all rules. Those that are "
+                "always there and need no module (memory, terminals, processors, clocks) have their nodes from the "
+                "kernel: of them udev is told once the goal is up."
+            ),
+            cost=(
+                "names, links, owners and permissions that udev's rules give those devices come behind the goal; a "
+                "service of the goal that needs one must bring its subsystem into the drop-in"
+            ),
+            risk=Risk.FUNCTION,
+            published=(
+                Published("0.3 s: events of the system's fixed devices are not handled, 20 to 40 ms each", KATO_2016),
+            ),
+        ),
+        change=writes_files(FIXED, _tells_of_all),
+        proof=Proof(_some_come_later),
     ),
 )

@@ -3,15 +3,14 @@
 import pytest
 
 from bootlab.techniques.model.catalogue import load_catalogue
+from bootlab.techniques.page.published_car import CAR_2016
+from bootlab.techniques.page.published_row import PublishedRow, PublishedTable
 from bootlab.techniques.page.published_tables import (
     BOARD_2019,
-    CAR_2016,
     DISTRIBUTION_2008,
     FREEBSD_2022,
     MICROVM_2024,
     TABLES,
-    PublishedRow,
-    PublishedTable,
 )
 
 KNOWN = {technique.name for technique in load_catalogue()}
@@ -45,7 +44,9 @@ WORDS = {
         22 TSLOG kernel gptboot cache ahead console BIOS UEFI vm_mem vm_page_array cpu_mp start_aps clocks acpi_timer
         atkbd hpt nvme em acpi_ec VGA root arm64 netif rtsold devd randomdev IPv6 solicitation duplicate first
     """,
-    CAR_2016.name: "bootloader RAM drivers init parallel udev DMA picture CAN suspend snapshot battery",
+    CAR_2016.name: """
+        phase bootloader RAM programs PRAMFS drivers init parallel udev DMA picture all CAN suspend snapshot battery
+    """,
 }
 
 

@@ -7,7 +7,8 @@ from dataclasses import replace
 from bootlab.sources import EXAMPLES
 from bootlab.system import read_system
 from bootlab.techniques.model.evidence import Effect, Evidence
-from bootlab.techniques.userspace.udev import CARDS, FEW
+from bootlab.techniques.userspace.native_init import TELLS
+from bootlab.techniques.userspace.udev import CARDS, FEW, FIXED
 from tests.techniques.asking import ALL, NOTHING, applied, why_not
 
 Make = Callable[..., Evidence]
@@ -47,3 +48,23 @@ def test_udev_is_told_of_few_devices_first_and_of_all_others_later(evidence: Mak
     )
     assert prove(said, silent) is Effect.PROVEN, "a disk image says no facts, and its console does"
     assert prove(said, said) is prove(silent, silent) is Effect.NOT_SHOWN
+
+
+def test_bootlab_init_tells_udev_of_fixed_devices_behind_its_goal(evidence: Make) -> None:
+    car = read_system(EXAMPLES / "ivi.toml")
+    assert "userspace_udev_few" in why_not("userspace_udev_fixed", car), "sysvinit's script asks for all of them"
+    assert "userspace_bootlab_init" in why_not("userspace_udev_fixed", DEBIAN)
+    started = applied("userspace_bootlab_init", car)
+    changed = applied("userspace_udev_fixed", started)
+    assert changed.rootfs is not None and changed.rootfs.texts == {**TELLS, **FIXED}
+    assert "has these files already" in why_not("userspace_udev_fixed", changed)
+    bare = started.with_part("rootfs", files={})
+    assert "offers no /etc/bootlab/units/udev.unit" in why_not("userspace_udev_fixed", bare)
+    first, later = (
+        set(re.findall(rf"--subsystem-{word}=([a-z-]+)", "".join(FIXED.values()))) for word in ("match", "nomatch")
+    )
+    assert first == later, "what is told first is left out later, and nothing else"
+    prove = ALL["userspace_udev_fixed"].proof.prove
+    before, some, none = evidence(), evidence(udev_later="211"), evidence(udev_later="0")
+    assert prove(some, before) is Effect.PROVEN and prove(none, before) is Effect.NONE
+    assert prove(before, before) is prove(some, some) is Effect.NOT_SHOWN
