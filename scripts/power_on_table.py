@@ -20,7 +20,7 @@ from bootlab.timeline import marks as m
 SNAPSHOT: Final = "snapshot"
 _RISKS: Final = {
     "cold": "nothing",
-    "self-refresh": "current of the region's RAM; a bit that turned, found by dm-verity",
+    "self-refresh": "current of the region's RAM; a bit that turned, found by its check",
     "warm-reset": "nothing beside the reset",
     "hibernated": "what changed on disks since, by a stamp; secrets drawn before",
     "suspended": "current of all RAM; lost with it",
@@ -58,7 +58,8 @@ def table(records: Sequence[BootRecord]) -> str:
         asked = record.power_on or PowerOnRecord(kind=kind)
         fault = "" if asked.fault is None else f": {asked.fault}"
         early = "" if asked.wake is None else f", by {asked.wake.by}"
-        read = sum(disk.read_bytes for disk in record.disks)
+        of_card = [phase.read_bytes or 0 for phase in record.phases] if "card" in record.sizes else []
+        read = sum((*(disk.read_bytes for disk in record.disks), *of_card))
         found = found_bytes(record)
         rows.append(
             [
@@ -67,7 +68,7 @@ def table(records: Sequence[BootRecord]) -> str:
                 ms(record.marks.get(m.WOKE, record.marks.get("root_kept"))),
                 ms(record.ready_ns),
                 ms(waited_ns(record)),
-                f"{read / (1 << 20):.1f}" if record.disks else "",
+                f"{read / (1 << 20):.1f}" if record.disks or of_card else "",
                 "" if found is None else f"{found / (1 << 20):.1f}",
                 f"{record.wall_s:.1f}",
                 _RISKS.get(kind, ""),

@@ -8,6 +8,7 @@ from bootlab.build.board.bootloader import BuiltBootloader, build_bootloader
 from bootlab.build.board.card import CardParts, compose_card, expect_card
 from bootlab.build.board.device_tree import build_device_tree
 from bootlab.build.board.flash import FlashParts, compose_flash, expect_flash
+from bootlab.build.board.kept_image import with_kept_ram
 from bootlab.build.board.model import with_board_model
 from bootlab.build.cache import file_sha256
 from bootlab.build.debian import packages
@@ -159,13 +160,13 @@ class _KernelFiles:
 
 def _around(system: System, kernel_tree: Path | None) -> Around:
     has_network, cmdline = system.network is not None, system.kernel.cmdline
-    return Around(system_suite(system), kernel_tree, system.rootfs, has_network, cmdline=cmdline)
+    return Around(system_suite(system), kernel_tree, system.rootfs, has_network, system.kept_by_loader, cmdline=cmdline)
 
 
 class _Preparation:
     def __init__(self, shop: Workshop, system: System) -> None:
         self._shop = shop
-        self._system = with_board_model(system)
+        self._system = with_kept_ram(with_board_model(system))
         self._arch = system.machine.arch
 
     def kernel(self) -> _KernelFiles:

@@ -73,8 +73,8 @@ def _make_found(shop: Workshop, before: Prepared, system: System, left: Path, ou
     fault = system.power_on.fault
     out.mkdir()
     if system.power_on.kind in KEEPS_RAM:
-        assert system.rootfs is not None and system.rootfs.kept_ram is not None
-        region, memory = system.rootfs.kept_ram, out / MEMORY
+        region, memory = system.kept_span, out / MEMORY
+        assert region is not None  # the system's own check
         copy_kept_memory(left / MEMORY, memory, region if system.power_on.kind is PowerOnKind.SELF_REFRESH else None)
         if fault is not None:
             spoil(memory, region, fault, _content(shop, system, system.power_on.fault_file))

@@ -260,7 +260,8 @@ class PowerOnRecord(Document):
     fault_file: str | None = None
     """The file in which a bit was turned."""
     source: str | None = None
-    """What it went on from, as the guest says: its root in `kept-ram` or on `disk`, or its hibernation `image`."""
+    """What it went on from, as the guest says: its root in `kept-ram` or on `disk`, or its hibernation `image`; of a
+    board kernel and root in `kept-ram` or on its `card`, as its SPL says."""
     refused: str | None = None
     """Why it did not take what it found, as the guest says; None where it did."""
     devices: list[WakeRecord] = Field(default=[], exclude_if=lambda value: not value)

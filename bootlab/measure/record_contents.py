@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from typing import Final
 
 from bootlab.measure.board_stages import phase_records, stage_records
 from bootlab.measure.causes.board import board_remarks
@@ -49,6 +50,9 @@ from bootlab.targets.launch import Launch
 from bootlab.targets.target import LineStamps, Names
 from bootlab.timeline import marks as m
 from bootlab.timeline import phases
+
+_LOADED_FROM: Final = {"root_kept": "kept-ram", "kept_refused": "card"}
+"""A mark of SPL's (patches/u-boot/kept-ram.patch) -> where it takes kernel and root from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +116,7 @@ def fill_record(seen: ObservedBoot, ending: Ending, run: HostRun, pictures: Sequ
         exact_disks=DISKS in trace.exact if trace is not None and trace.asked_for(DISKS) else None,
         disks=_disk_records(seen, wake_ns(whole, system), ready),
         vmm=_vmm_record(run.launch),
-        power_on=_power_on_record(system, heard.guest.facts, early_wake_of(whole, ready, system)),
+        power_on=_power_on_record(system, heard.guest.facts, marks, early_wake_of(whole, ready, system)),
         kaslr_slide=trace.slide if trace is not None else None,
         facts=heard.guest.facts,
         console_sha256=hashlib.sha256(heard.raw[: heard.ready_offset]).hexdigest(),
@@ -272,17 +276,21 @@ def _screen_record(system: System, trace: PluginTrace | None, pictures: Sequence
     )
 
 
-def _power_on_record(system: System, facts: Mapping[str, str], wake: EarlyWakeRecord | None) -> PowerOnRecord | None:
-    finds = system.rootfs is not None and system.rootfs.kept_ram is not None
-    image = "image" if facts.get("hibernation") == "resumed" else None
-    if system.power_on is None and not finds:
+def _power_on_record(
+    system: System, facts: Mapping[str, str], marks: Mapping[str, int], wake: EarlyWakeRecord | None
+) -> PowerOnRecord | None:
+    source = "image" if facts.get("hibernation") == "resumed" else None
+    if system.power_on is None and system.kept_ram is None:
         return None
+    if system.kept_by_loader:
+        # SPL says by its marks alone where all is from: each character takes its time.
+        source = next((where for mark, where in _LOADED_FROM.items() if mark in marks), None)
     asked = system.power_on or PowerOn()
     return PowerOnRecord(
         kind=asked.kind.value,
         fault=None if asked.fault is None else asked.fault.value,
         fault_file=asked.fault_file,
-        source=facts.get("root_source", image),
+        source=facts.get("root_source", source),
         refused=facts.get("kept_ram_refused", facts.get("hibernation_refused")),
         devices=wakes_of(facts) if asked.devices else [],
         devices_untold=untold_of(facts) if asked.devices else "",

@@ -6,6 +6,7 @@ from typing import ClassVar, Literal, Self
 from pydantic import Field, model_validator
 
 from bootlab.system.part import Part
+from bootlab.system.power_on.power_on import KeptRam
 from bootlab.system.source.build import SourceBuild
 
 
@@ -55,13 +56,16 @@ class Card(Part):
         default="separate", exclude_if=lambda value: value == "separate"
     )
     """How the kernel gets its device tree: from who starts it, or right behind its own image (ARM_APPENDED_DTB)."""
+    kept_ram: KeptRam | None = Field(default=None, exclude_if=lambda value: value is None)
+    """Where SPL finds kernel, initramfs and device tree in RAM that has outlived the power (Falcon mode)."""
 
     @model_validator(mode="after")
     def _path_or_composed(self) -> Self:
         of_composed = (self.size_mib, self.dtb, self.load_address is not None, self.device_tree == "appended")
-        if self.path is not None and any(of_composed):
+        if self.path is not None and any((*of_composed, self.kept_ram)):
             raise ValueError(
-                "path names a finished card; size_mib, dtb, load_address and device_tree are of one to be composed"
+                "path names a finished card; size_mib, dtb, load_address, device_tree and kept_ram are of one to be "
+                "composed"
             )
         if self.size_mib is not None and self.size_mib & (self.size_mib - 1):
             raise ValueError("size_mib must be a power of two: QEMU takes no other card")

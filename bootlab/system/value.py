@@ -5,7 +5,7 @@ Nothing here touches a kernel or starts a machine. A technique changes a System 
 """
 
 import re
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Annotated, Any, Self
 
 from pydantic import Field, ValidationError, model_validator
@@ -30,12 +30,12 @@ from bootlab.system.machine import (
     Disk,
     Machine,
     MachineType,
-    PageSize,
     Storage,
 )
 from bootlab.system.network import Network
 from bootlab.system.part import MARK, TEXT, Part, matching
-from bootlab.system.power_on.power_on import KEEPS_RAM, Fault, PowerOn, PowerOnKind
+from bootlab.system.power_on.kept_ram import expect_kept_ram
+from bootlab.system.power_on.power_on import Fault, KeptRam, PowerOn, PowerOnKind
 from bootlab.system.power_on.wake import EarlyWake, expect_wakes
 from bootlab.system.screen.screen import DISPLAYS, GuestScreen
 from bootlab.system.snapshot import Snapshot
@@ -179,7 +179,7 @@ class System(Part):
             raise ValueError("machine.boot_menu_s is of SeaBIOS and OVMF, which boot an [image]")
         self._expect_bus()
         self._expect_board()
-        self._expect_kept_ram()
+        expect_kept_ram(self)
         self._expect_sleeper()
         return self
 
@@ -194,35 +194,6 @@ class System(Part):
             for name in names:
                 if name in others:
                     raise ValueError(f"screen.{table}.{name}: there is another mark of this name; give it another one")
-
-    def _expect_kept_ram(self) -> None:
-        kind = self.power_on.kind if self.power_on is not None else None
-        kept = self.rootfs.kept_ram if self.rootfs is not None else None
-        if kind not in (None, PowerOnKind.COLD) and self.clock.kind is not ClockKind.VIRTUAL:
-            raise ValueError('power_on: what a boot before leaves is kept on the virtual clock: clock.kind = "virtual"')
-        if kind in KEEPS_RAM and kept is None:
-            raise ValueError(f'power_on.kind = "{kind}" finds a root in kept RAM: rootfs.device = "kept-ram"')
-        if kept is None:
-            return
-        file = self.power_on.fault_file if self.power_on is not None else None
-        paths = () if file is None else (PurePosixPath(file), *PurePosixPath(file).parents)
-        if left := [one for one in kept.without if PurePosixPath("/", one) in paths]:
-            raise ValueError(f"power_on.fault_file: {file} is in no RAM: rootfs.kept_ram.without leaves {left[0]} out")
-        machine = self.machine
-        if machine.arch != "x86_64" or machine.type.is_real:
-            raise ValueError(f'rootfs.device = "kept-ram": x86-64 is told of it, and this machine is {machine.arch}')
-        if self.initramfs is None or self.initramfs.path is not None:
-            raise ValueError(
-                'rootfs.device = "kept-ram": what reads it is in an initramfs that a recipe makes: '
-                "initramfs.mount_root = true"
-            )
-        if "rw" in self.kernel.cmdline.split():
-            raise ValueError(
-                'kernel.cmdline: "rw", and a root in kept RAM is read-only: what is written belongs elsewhere'
-            )
-        if machine.page_size is not PageSize.AUTO or self.snapshot is not None:
-            raise ValueError('rootfs.device = "kept-ram" goes with neither machine.page_size nor [snapshot]')
-        kept.expect_room(machine.memory_mib)
 
     def _expect_sleeper(self) -> None:
         agent = any(one is not None and one.sleep_agent for one in (self.initramfs, self.rootfs))
@@ -248,6 +219,23 @@ class System(Part):
                 'power_on.fault = "root-changed" mounts the [rootfs] elsewhere and writes to it: '
                 'rootfs.filesystem = "ext4"'
             )
+
+    @property
+    def kept_ram(self) -> KeptRam | None:
+        """Return the region of memory that outlives the power, of a root or of a board's card; None without one."""
+        of_parts = (part.kept_ram for part in (self.card, self.rootfs) if part is not None)
+        return next((kept for kept in of_parts if kept is not None), None)
+
+    @property
+    def kept_by_loader(self) -> bool:
+        """Return whether it is a board's SPL that looks into that region."""
+        return self.card is not None and self.card.kept_ram is not None
+
+    @property
+    def kept_span(self) -> range | None:
+        """Return where in the machine's memory that region lies, from the memory's first byte on."""
+        kept, first = self.kept_ram, self.memory.start if self.memory is not None else 0
+        return None if kept is None else range(kept.start - first, kept.start - first + kept.size)
 
     @property
     def swap_device(self) -> str | None:

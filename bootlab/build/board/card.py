@@ -14,6 +14,7 @@ from pathlib import Path
 
 from bootlab.build.board.bootloader import FalconPlaces
 from bootlab.build.board.device_tree import empty_tree, write_fixed_up
+from bootlab.build.board.kept_image import make_plan, padded_kernel
 from bootlab.build.board.legacy_image import kernel_image, script_image
 from bootlab.build.cache import Cache, file_sha256
 from bootlab.build.formats import ext4
@@ -84,7 +85,7 @@ def _compose(card: Card, parts: CardParts, board: Board, out: Path) -> None:
     address = board.kernel_at if card.load_address is None else card.load_address
     raw = [(layout.image_at, parts.bootloader.read_bytes(), "the bootloader")]
     tree_file = out.parent / DEVICE_TREE
-    write_fixed_up(parts.device_tree, tree_file, cmdline=parts.cmdline, memory=parts.memory)
+    write_fixed_up(parts.device_tree, tree_file, cmdline=parts.cmdline, memory=parts.memory, kept=card.kept_ram)
     kernel, tree = parts.kernel.read_bytes(), tree_file.read_bytes()
     files = {KERNEL: kernel, DEVICE_TREE: tree}
     args = tree
@@ -99,7 +100,12 @@ def _compose(card: Card, parts: CardParts, board: Board, out: Path) -> None:
         places = parts.falcon
         if len(args) > places.args_size:
             raise InputError(f"card: the args are {len(args):,} bytes, and SPL loads {places.args_size:,}")
-        raw += [(places.args_at, args, "the args"), (places.kernel_at, kernel_image(kernel, address), "the kernel")]
+        loaded, plan = kernel, b""
+        if card.kept_ram is not None:
+            loaded = padded_kernel(kernel)
+            plan = make_plan(card.kept_ram, loaded, args, address)
+        raw += [(places.args_at, args, "the args"), (layout.kept_at, plan, "the plan of kept RAM")]
+        raw += [(places.kernel_at, kernel_image(loaded, address), "the kernel")]
     _expect_apart(raw, layout.files_at)
     files[SCRIPT] = script_image(_script(parts, files, layout), "armv7")
     if parts.initramfs is not None:

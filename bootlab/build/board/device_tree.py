@@ -5,13 +5,14 @@ import shutil
 import struct
 from pathlib import Path
 
+from bootlab.build.board.kept_image import NODE
 from bootlab.build.kernel.build import BuiltKernel, objects_of
 from bootlab.build.source.origin import require_source
 from bootlab.build.source.toolchain import require_toolchain
 from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
 from bootlab.process import ProgramFailed, run
-from bootlab.system import KernelBuild
+from bootlab.system import KeptRam, KernelBuild
 
 MAGIC = b"\xd0\x0d\xfe\xed"
 _HEADER = struct.Struct(">4s9I")
@@ -49,11 +50,11 @@ def build_device_tree(shop: Workshop, build: KernelBuild, kernel: BuiltKernel, a
     return shop.cache.make("dtb", json.dumps([_FORMAT, source.identity, toolchain.identity, str(target)]), make)
 
 
-def write_fixed_up(tree: Path, out: Path, *, cmdline: str, memory: range) -> None:
+def write_fixed_up(tree: Path, out: Path, *, cmdline: str, memory: range, kept: KeptRam | None = None) -> None:
     """Write to `out` the device tree with the kernel's command line and the board's memory in it.
 
-    That is what U-Boot proper does to it, and nobody does in Falcon mode. Raises InputError for what is no device tree,
-    MissingTool (fdtput).
+    That is what U-Boot proper does to it, and nobody does in Falcon mode. `kept`: what of the memory the kernel is to
+    leave alone. Raises InputError for what is no device tree, MissingTool (fdtput).
     """
     if tree.read_bytes()[:4] != MAGIC:
         raise InputError(f"card.dtb: {tree}: not a device tree (.dtb)", hint="a .dts is compiled with dtc")
@@ -64,8 +65,23 @@ def write_fixed_up(tree: Path, out: Path, *, cmdline: str, memory: range) -> Non
         run(["fdtput", "-p", "-t", "s", out, "/chosen", "bootargs", cmdline], package=_PACKAGE)
         run(["fdtput", "-p", "-t", "s", out, node, "device_type", "memory"], package=_PACKAGE)
         run(["fdtput", "-t", "x", out, node, "reg", f"{memory.start:x}", f"{len(memory):x}"], package=_PACKAGE)
+        if kept is not None:
+            _reserve(out, kept)
     except ProgramFailed as error:
         raise InputError(f"card.dtb: {tree}: cannot be changed\n  {error.message}") from error
+
+
+def _reserve(tree: Path, kept: KeptRam) -> None:
+    parent = "/reserved-memory"
+    node = f"{parent}/{NODE}@{kept.start:x}"
+    for path, name, words in (
+        (parent, "#address-cells", ["1"]),
+        (parent, "#size-cells", ["1"]),
+        (parent, "ranges", []),
+        (node, "reg", [f"{kept.start:x}", f"{kept.size:x}"]),
+        (node, "no-map", []),
+    ):
+        run(["fdtput", "-p", "-t", "x", tree, path, name, *words], package=_PACKAGE)
 
 
 def empty_tree() -> bytes:

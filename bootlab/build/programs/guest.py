@@ -103,6 +103,15 @@ def compile_kept(arch: str, cache: Cache) -> dict[str, Path]:
     return {KEPT: _compiled("bootlab-kept", [_source("mark.h"), *_sources_in("kept", "shared")], arch, cache)}
 
 
+def compile_kept_board(arch: str, cache: Cache) -> dict[str, Path]:
+    """Return path in the guest -> file on the host, for what tells a board's SPL that the system became ready.
+
+    Errors as `compile_programs`.
+    """
+    sources = [_source("mark.h"), *_sources_in("kept", "shared")]
+    return {KEPT: _compiled("bootlab-kept-board", sources, arch, cache)}
+
+
 def compile_sleep(arch: str, cache: Cache) -> dict[str, Path]:
     """Return path in the guest -> file on the host, for what puts a machine to sleep. Errors as `compile_programs`."""
     sources = [_source("mark.h"), *_sources_in("sleep", "kept", "clone", "shared")]

@@ -50,6 +50,8 @@ class Around:
     """The root whose own initramfs the recipe begins with, where it does."""
     network: bool = False
     """Whether there is a network card."""
+    kept_by_loader: bool = False
+    """Whether a board's SPL finds the initramfs in kept RAM, with the kernel that it is in."""
     kept_plan: Path | None = None
     """What the initramfs says of a root in kept RAM, where there is one."""
     cmdline: str = ""
@@ -140,6 +142,8 @@ def _ingredients(shop: Workshop, recipe: Recipe, arch: str, around: Around) -> I
         programs |= {**guest.compile_kept(arch, cache), PLAN: around.kept_plan}
     if isinstance(recipe, Rootfs) and recipe.kept_ram is not None:
         programs |= guest.compile_kept(arch, cache)
+    if isinstance(recipe, Initramfs) and around.kept_by_loader:
+        programs |= guest.compile_kept_board(arch, cache)
     if recipe.busybox:
         programs[BUSYBOX] = _busybox(shop, recipe.suite or around.suite, arch, f"{part}.busybox")
     if isinstance(recipe, Initramfs) and recipe.mount_root:

@@ -19,7 +19,7 @@ from typing import IO, Final
 from bootlab.build.cache import Cache, file_sha256
 from bootlab.build.formats.sparse import copy_sparse
 from bootlab.errors import InputError
-from bootlab.system import Fault, KeptRam, Rootfs
+from bootlab.system import Fault, Rootfs
 
 PLAN: Final = "/etc/bootlab/kept"
 """Where an initramfs has what it must know."""
@@ -105,42 +105,52 @@ def read_header(block: bytes) -> RegionHeader | None:
     return RegionHeader(found[2].decode(), found[3].decode(), int(found[4]))
 
 
-def copy_kept_memory(left: Path, out: Path, region: KeptRam | None) -> None:
-    """Write what a power-on finds of the memory that a boot before has left: all, or a region of it and else zeros."""
+def copy_kept_memory(left: Path, out: Path, region: range | None) -> None:
+    """Write what a power-on finds of the memory that a boot before has left: all, or a region of it and else zeros.
+
+    `region`: its bytes, from the memory's first on.
+    """
     with left.open("rb") as source, out.open("wb") as target:
         target.truncate(left.stat().st_size)
         if region is None:
             copy_sparse(source, target, 0)
             return
         source.seek(region.start)
-        for at in range(region.start, region.start + region.size, _BLOCK):
+        for at in range(region.start, region.stop, _BLOCK):
             if (block := source.read(_BLOCK)).strip(b"\0"):
                 target.seek(at)
                 target.write(block)
 
 
-def spoil(memory: Path, region: KeptRam, fault: Fault, content: bytes) -> None:
+def spoil(memory: Path, region: range, fault: Fault, content: bytes) -> None:
     """Do to a region in a machine's memory what the fault does; `content`: of the file that is spoilt.
 
     Faults of the boot before have left their traces already. Raises InputError for content that
     is not there as it is, or elsewhere, too.
     """
-    header_at = region.start + region.size - _BLOCK
+    header_at = region.stop - _BLOCK
     with memory.open("r+b") as file:
         if fault is Fault.RAM_LOST:
-            _write(file, region.start, bytes(region.size))
+            _write(file, region.start, bytes(len(region)))
         elif fault is Fault.HEADER_BIT:
             _turn_bit(file, header_at + len("bootlab-kept-header 1\nstate "))
         elif fault is Fault.FILE_BIT:
             file.seek(region.start)
-            found = _place_of(content, file.read(region.size))
+            found = _place_of(content, file.read(len(region)))
             _turn_bit(file, region.start + found)
+        elif fault is Fault.IMAGE_BIT:
+            _turn_bit(file, region.start + _header_at(file, header_at).bytes // 2)
         elif fault is Fault.OLD_IMAGE:
-            file.seek(header_at)
-            header = read_header(file.read(_BLOCK))
-            assert header is not None  # a boot before has left it
+            header = _header_at(file, header_at)
             older = hashlib.sha256(header.root.encode()).hexdigest()
             _write(file, header_at, header_block(RegionHeader(header.state, older, header.bytes)))
+
+
+def _header_at(file: IO[bytes], at: int) -> RegionHeader:
+    file.seek(at)
+    header = read_header(file.read(_BLOCK))
+    assert header is not None  # a boot before has left it
+    return header
 
 
 def _place_of(content: bytes, data: bytes) -> int:

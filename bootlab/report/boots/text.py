@@ -85,7 +85,8 @@ def power_on_words(power_on: PowerOnRecord) -> str:
     words = f"power-on: {power_on.kind}"
     if power_on.fault is not None:
         words += f", {power_on.fault}{f' in {power_on.fault_file}' if power_on.fault_file else ''}"
-    sources = {"kept-ram": "root from kept RAM", "disk": "root from disk", "image": "went on from its image"}
+    sources = {"kept-ram": "root from kept RAM", "disk": "root from disk", "card": "kernel and root from the card"}
+    sources["image"] = "went on from its image"
     if power_on.source is not None:
         words += f"; {sources.get(power_on.source, power_on.source)}"
     return words if power_on.refused is None else f"{words}; refused: {power_on.refused}"

@@ -32,6 +32,8 @@ class CardLayout:
     args_size: int
     kernel_at: int
     """Where the kernel lies that SPL loads (Falcon mode)."""
+    kept_at: int
+    """Where one sector says what is to be kept in RAM (Falcon mode)."""
     files_at: int
     """Where the first partition begins: the kernel that SPL loads must end before it."""
     most_kernel: int = _USUAL_KERNEL
@@ -82,6 +84,8 @@ class Board:
     """It is a board by its bootloader alone: its machine takes disks, a network card and other devices."""
     least_memory_mib: int = 0
     """What U-Boot's own map of its memory needs."""
+    kept_memory: range = range(0)
+    """What of its memory nobody but a kept region's owner writes to: neither boot ROM nor any part of U-Boot."""
 
     def with_room_for(self, kernel_bytes: int, at: int | None) -> Self:
         """Return the board with room for a kernel that is loaded to `at`, or where it is entered.
@@ -131,8 +135,11 @@ BOARDS: Mapping[tuple[MachineType, str], Board] = {
             args_at=3 << 20,
             args_size=64 << 10,
             kernel_at=4 << 20,
+            kept_at=(3 << 20) + (512 << 10),
             files_at=32 << 20,
         ),
+        # Below, kernels are loaded, and SPL has its stack and data (SPL_BSS_START_ADDR); U-Boot proper is at the end.
+        kept_memory=range(0x50000000, 0x7C000000),
     ),
     (MachineType.VIRT, "riscv64"): Board(
         base="qemu-riscv64_spl_defconfig",

@@ -1,4 +1,4 @@
-"""What a power-on finds that an earlier one has left: a root in RAM that was kept, and what is wrong with it."""
+"""What a power-on finds that an earlier one has left: what was kept in RAM, a root or all that a board boots from."""
 
 from enum import StrEnum
 from typing import Annotated, Final, Literal, Self
@@ -18,15 +18,17 @@ _BELOW_MIB: Final = 2048
 
 
 class KeptRam(Part):
-    """The memory that outlives the power, in which a root lies: image, dm-verity tree, and a header at its end."""
+    """The memory that outlives the power: of a [rootfs] image and dm-verity tree lie in it, of a board's [card] the
+    kernel with its initramfs and the device tree; and a header at its end."""
 
     size_mib: int = Field(ge=2, le=_BELOW_MIB)
-    """Of the region that is in self-refresh: what the root needs, and its tree."""
+    """Of the region that is in self-refresh: what lies in it, and a header of 4 KiB."""
     at_mib: int = Field(default=128, ge=_LOWEST_MIB, le=_BELOW_MIB)
-    """Where the region begins in physical memory."""
+    """Where the region begins in physical memory; a board's may begin elsewhere than at 0."""
     verify: Literal["verity", "all", "header"] = "verity"
-    """`verity`: each block as it is read, and a wrong one restarts the machine; `all`: all of it before it is mounted,
-    and a wrong one has the disk mounted instead; `header`: no block, a flipped bit is read as it is."""
+    """Of a root `verity`: each block as it is read, and a wrong one restarts the machine; `all`: all of it before it is
+    mounted, and a wrong one has the disk mounted instead. Of a board `all`: its CRC-32, before it is entered, and a
+    wrong one has the card read instead. Of both `header`: no block, a flipped bit is read as it is."""
     # Left out of documents where there is none, as those of older boots.
     without: tuple[str, ...] = Field(default=(), strict=False, exclude_if=lambda value: not value)
     """Files and folders that are not kept in RAM, and are read from the disk: a region with some of the files."""
@@ -52,6 +54,14 @@ class KeptRam(Part):
     def word(self) -> str:
         """Return the word by which the kernel is told that this memory is kept, and none of its own."""
         return f"memmap={self.size_mib}M!{self.at_mib}M"
+
+    def expect_within(self, memory: range) -> None:
+        """Raise ValueError for a region that is not in what a board's bootloader leaves alone of its memory."""
+        if self.start < memory.start or self.start + self.size > memory.stop:
+            raise ValueError(
+                f"card.kept_ram: {self.size_mib} MiB at {self.at_mib} are not in what this board's bootloader leaves "
+                f"alone: {memory.start >> 20} to {memory.stop >> 20}; at_mib counts from address 0"
+            )
 
     def expect_room(self, memory_mib: int) -> None:
         """Raise ValueError for a region that is not in the middle of a machine's memory."""
@@ -93,10 +103,12 @@ class Fault(StrEnum):
     """A bit of the header has turned."""
     FILE_BIT = "file-bit"
     """A bit of `fault_file` has turned."""
+    IMAGE_BIT = "image-bit"
+    """A bit has turned in the middle of what a board's SPL is to enter."""
     REFILL_CUT = "refill-cut"
     """Power was cut while the RAM was filled, half way."""
     OLD_IMAGE = "old-image"
-    """The disk has a newer image since, and its initramfs."""
+    """The disk has a newer image since, and its initramfs; or the card has."""
     HANG = "start-hung"
     """The start before came from the RAM, and was reset before it was ready."""
     OTHER_KERNEL = "other-kernel"

@@ -19,6 +19,7 @@ from bootlab.errors import InputError
 from bootlab.system import Fault, KeptRam, Rootfs
 
 REGION = KeptRam(size_mib=2, at_mib=96)
+SPAN = range(REGION.start, REGION.start + REGION.size)
 HEADER = RegionHeader("valid", "ab" * 32, 8192)
 MEMORY = 100 << 20
 
@@ -111,7 +112,7 @@ def test_the_guest_reads_the_header_that_is_written_here(tmp_path: Path) -> None
 
 
 def test_self_refresh_keeps_the_region_alone_and_a_reset_keeps_all(tmp_path: Path, memory: Path) -> None:
-    copy_kept_memory(memory, tmp_path / "region", REGION)
+    copy_kept_memory(memory, tmp_path / "region", SPAN)
     copy_kept_memory(memory, tmp_path / "all", None)
     assert (tmp_path / "all").read_bytes() == memory.read_bytes()
     kept = (tmp_path / "region").read_bytes()
@@ -121,22 +122,24 @@ def test_self_refresh_keeps_the_region_alone_and_a_reset_keeps_all(tmp_path: Pat
 
 def test_each_fault_changes_what_it_says(memory: Path) -> None:
     before = memory.read_bytes()
-    spoil(memory, REGION, Fault.FILE_BIT, b"a file of")
+    spoil(memory, SPAN, Fault.FILE_BIT, b"a file of")
     after = bytearray(memory.read_bytes())
     after[REGION.start + 4096] ^= 1
     assert after == before, "one bit, and nothing else"
-    spoil(memory, REGION, Fault.OLD_IMAGE, b"")
+    spoil(memory, SPAN, Fault.IMAGE_BIT, b"")
+    assert memory.read_bytes() == before, "the middle of what the header tells of is that very bit"
+    spoil(memory, SPAN, Fault.OLD_IMAGE, b"")
     assert (old := header_of(memory)) is not None and old.state == "valid" and old.root != HEADER.root
-    spoil(memory, REGION, Fault.HEADER_BIT, b"")
+    spoil(memory, SPAN, Fault.HEADER_BIT, b"")
     assert header_of(memory) is None
-    spoil(memory, REGION, Fault.RAM_LOST, b"")
+    spoil(memory, SPAN, Fault.RAM_LOST, b"")
     assert not memory.read_bytes()[REGION.start : REGION.start + REGION.size].strip(b"\0")
 
 
 def test_a_file_that_is_packed_cannot_be_spoilt(memory: Path) -> None:
     for content in (b"not there", b""):
         with pytest.raises(InputError, match="power_on.fault_file"):
-            spoil(memory, REGION, Fault.FILE_BIT, content)
+            spoil(memory, SPAN, Fault.FILE_BIT, content)
 
 
 def test_a_file_that_begins_like_another_is_not_taken_for_it(memory: Path) -> None:
@@ -145,10 +148,10 @@ def test_a_file_that_begins_like_another_is_not_taken_for_it(memory: Path) -> No
         file.write(b"another, a file of the root too")
     before = memory.read_bytes()
     with pytest.raises(InputError, match="power_on.fault_file: the 9 bytes .* more than once"):
-        spoil(memory, REGION, Fault.FILE_BIT, b"a file of")
+        spoil(memory, SPAN, Fault.FILE_BIT, b"a file of")
     assert memory.read_bytes() == before
     with memory.open("r+b") as file:
         file.seek(REGION.start + 16384)
         file.write(b"again " * 1000)
-    spoil(memory, REGION, Fault.FILE_BIT, b"again " * 1000)
+    spoil(memory, SPAN, Fault.FILE_BIT, b"again " * 1000)
     assert memory.read_bytes()[REGION.start + 16384] == b"a"[0] ^ 1

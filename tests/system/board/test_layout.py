@@ -27,8 +27,11 @@ def test_a_board_has_what_its_hardware_has(tmp_path: Path) -> None:
         ({"more": '[initramfs]\ninit = "init"', "falcon": True}, "no initramfs beside them: initramfs.embedded = true"),
         ({"card": "size_mib = 48"}, "card: size_mib must be a power of two"),
         ({"card": 'path = "none.img"'}, "card.path: no such file: .*/none.img"),
-        ({"card": 'path = "k"\nload_address = 4'}, "card: path names a finished card; size_mib, dtb, load_address and"),
-        ({"card": 'path = "k"\ndevice_tree = "appended"'}, "and device_tree are of one to be composed"),
+        (
+            {"card": 'path = "k"\nload_address = 4'},
+            "card: path names a finished card; size_mib, dtb, load_address, device",
+        ),
+        ({"card": 'path = "k"\ndevice_tree = "appended"'}, "device_tree and kept_ram are of one to be composed"),
         ({"card": 'device_tree = "none"'}, "card.device_tree: input should be 'separate' or 'appended', got 'none'"),
     ],
 )

@@ -1,0 +1,61 @@
+"""What a board's SPL finds in RAM that has outlived the power, and the sector of its card that says so: the plan.
+
+In the region lie the kernel as it is on the card, with its initramfs in it, and behind it the args; in the last 4 KiB a
+header as of a root in kept RAM (build/root/kept_region.py). SPL writes both, bootlab only the plan; its reader is
+patches/u-boot/kept-ram.patch. The SHA-256 of what lies there is its generation: the card names the one that is taken.
+"""
+
+import hashlib
+import struct
+import zlib
+
+from bootlab.errors import InputError
+from bootlab.sources import PATCHES
+from bootlab.system import SECTOR, KeptRam, System
+
+PATCH = PATCHES / "u-boot" / "kept-ram.patch"
+NODE = "bootlab-kept"
+"""The region in the device tree, below /reserved-memory: the kernel stays off it, guest/kept/board.c finds it."""
+_BLOCK = 4096
+_WORD = 4
+_MAGIC = b"bootlab-kept-spl"
+_PLAN = struct.Struct("<16s7I64s")
+_VERIFY = {"header": 0, "all": 1}
+
+
+def with_kept_ram(system: System) -> System:
+    """Return the system with an SPL that knows kept RAM; the same system when its card has none."""
+    board = system.board
+    if not system.kept_by_loader:
+        return system
+    assert board is not None and board.card is not None and system.bootloader is not None
+    options = {
+        "SPL_KEPT_RAM": "y",
+        "SPL_KEPT_RAM_SECTOR": hex(board.card.kept_at // SECTOR),
+    }
+    return system.with_part(
+        "bootloader",
+        patches=(*system.bootloader.patches, PATCH),
+        options={**system.bootloader.options, **options},
+    )
+
+
+def padded_kernel(kernel: bytes) -> bytes:
+    """Return a kernel in whole blocks, as SPL is to load it: all that is kept is copied by words."""
+    return kernel.ljust(-(-len(kernel) // _BLOCK) * _BLOCK, b"\0")
+
+
+def make_plan(kept: KeptRam, kernel: bytes, args: bytes, kernel_to: int) -> bytes:
+    """Return the sector that says what is kept of a padded `kernel`, which is entered at `kernel_to`, and its args.
+
+    Raises InputError for what does not fit into the region.
+    """
+    image = kernel + args.ljust(-(-len(args) // _WORD) * _WORD, b"\0")
+    if len(image) > kept.size - _BLOCK:
+        raise InputError(
+            f"card.kept_ram.size_mib: {kept.size_mib} MiB do not hold this kernel: with its device tree and the header "
+            f"it takes {(len(image) + _BLOCK) / (1 << 20):.2f} MiB"
+        )
+    words = (kept.start, kept.size, len(image), len(kernel), kernel_to, _VERIFY[kept.verify], zlib.crc32(image))
+    plan = _PLAN.pack(_MAGIC, *words, hashlib.sha256(image).hexdigest().encode())
+    return (plan + struct.pack("<I", zlib.crc32(plan))).ljust(SECTOR, b"\0")

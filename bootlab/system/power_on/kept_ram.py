@@ -1,0 +1,68 @@
+"""RAM that outlives the power, held against the rest of a system file: what it is of, and what must go with it."""
+
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+from bootlab.system.machine import ClockKind, PageSize
+from bootlab.system.power_on.power_on import KEEPS_RAM, Fault, KeptRam, PowerOnKind
+
+if TYPE_CHECKING:
+    from bootlab.system.value import System
+
+
+def expect_kept_ram(system: "System") -> None:
+    """Raise ValueError, which names the key, for kept RAM that this system cannot have, or has not and asks for."""
+    power_on, kept = system.power_on, system.kept_ram
+    kind = power_on.kind if power_on is not None else None
+    if kind not in (None, PowerOnKind.COLD) and system.clock.kind is not ClockKind.VIRTUAL:
+        raise ValueError('power_on: what a boot before leaves is kept on the virtual clock: clock.kind = "virtual"')
+    if kind in KEEPS_RAM and kept is None:
+        raise ValueError(
+            f'power_on.kind = "{kind}" finds a root in kept RAM: rootfs.device = "kept-ram"; or of a board kernel and '
+            "root: card.kept_ram"
+        )
+    if kept is None:
+        return
+    if system.kept_by_loader:
+        _expect_of_board(system, kept)
+    else:
+        _expect_of_root(system, kept)
+
+
+def _expect_of_root(system: "System", kept: KeptRam) -> None:
+    power_on, machine = system.power_on, system.machine
+    file = power_on.fault_file if power_on is not None else None
+    paths = () if file is None else (PurePosixPath(file), *PurePosixPath(file).parents)
+    if left := [one for one in kept.without if PurePosixPath("/", one) in paths]:
+        raise ValueError(f"power_on.fault_file: {file} is in no RAM: rootfs.kept_ram.without leaves {left[0]} out")
+    if power_on is not None and power_on.fault is Fault.IMAGE_BIT:
+        raise ValueError('power_on.fault = "image-bit" is of a board; of a root "file-bit" names a file')
+    if machine.arch != "x86_64" or machine.type.is_real:
+        raise ValueError(f'rootfs.device = "kept-ram": x86-64 is told of it, and this machine is {machine.arch}')
+    if system.initramfs is None or system.initramfs.path is not None:
+        raise ValueError(
+            'rootfs.device = "kept-ram": what reads it is in an initramfs that a recipe makes: '
+            "initramfs.mount_root = true"
+        )
+    if "rw" in system.kernel.cmdline.split():
+        raise ValueError('kernel.cmdline: "rw", and a root in kept RAM is read-only: what is written belongs elsewhere')
+    if machine.page_size is not PageSize.AUTO or system.snapshot is not None:
+        raise ValueError('rootfs.device = "kept-ram" goes with neither machine.page_size nor [snapshot]')
+    kept.expect_room(machine.memory_mib)
+
+
+def _expect_of_board(system: "System", kept: KeptRam) -> None:
+    board, power_on = system.board, system.power_on
+    assert board is not None  # a card is of a board: the system's own check
+    if system.bootloader is None or not system.bootloader.falcon:
+        raise ValueError("card.kept_ram: SPL takes the kernel out of it in Falcon mode: bootloader.falcon = true")
+    if kept.verify == "verity":
+        raise ValueError(
+            'card.kept_ram.verify: SPL verifies all of it before it enters it (verify = "all"), or nothing but the '
+            'header ("header")'
+        )
+    if kept.without:
+        raise ValueError("card.kept_ram.without is of a root: a kernel and its initramfs are kept whole")
+    if power_on is not None and power_on.fault is Fault.FILE_BIT:
+        raise ValueError('power_on.fault = "file-bit" is of a root; of a board "image-bit" turns one of all its bits')
+    kept.expect_within(board.kept_memory)
