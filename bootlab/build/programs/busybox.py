@@ -49,9 +49,11 @@ class ReducedBusybox:
 def build_busybox(shop: Workshop, suite: str | None, arch: str, wanted: Collection[str], *, key: str) -> ReducedBusybox:
     """Return a busybox that has `wanted` applets, from the cache when it was built before.
 
-    `key` is what the system file calls them, for messages. Raises InputError for an applet that this release does not
-    have, MissingTool, ProgramBuildFailed, Unreachable (no network), StoreError.
+    `key` is what the system file calls them, for messages. Raises InputError for none at all, or one that this release
+    does not have, MissingTool, ProgramBuildFailed, Unreachable (no network), StoreError.
     """
+    if not {*wanted} - {_ITSELF}:
+        raise InputError(f"{key}: there is no applet for busybox to have", hint="busybox = false leaves busybox out")
     source = fetch_source(shop, _PACKAGE, suite, key=key)
     for note in source.notes:
         shop.tell(note)

@@ -19,7 +19,7 @@ from bootlab.build.programs.busybox import build_busybox
 from bootlab.build.programs.source_program import with_source_programs
 from bootlab.build.programs.static_program import with_programs
 from bootlab.build.root import initramfs, rootfs
-from bootlab.build.root.applets_used import find_applets_used
+from bootlab.build.root.applets_used import find_applets_spoken, find_applets_used
 from bootlab.build.root.content import BUSYBOX, Ingredients, applets, collect, identify_directory
 from bootlab.build.root.kept_region import PLAN
 from bootlab.build.workshop import Workshop
@@ -170,12 +170,12 @@ def _with_few_applets(shop: Workshop, recipe: Recipe, made_of: Ingredients, arou
     """Return the ingredients with a busybox of the applets that the recipe asks for, and tell which those are."""
     key = f"{made_of.part}.busybox_applets"
     known = applets(made_of.programs[BUSYBOX].read_bytes())
-    if recipe.busybox_applets == "used":
-        starts = [word.partition("=")[2] for word in around.cmdline.split() if word.startswith(("init=", "rdinit="))]
-        named = find_applets_used(collect(recipe, made_of), known, starts=starts, modules=recipe.wants_modules)
-        kept = list(named)
-    else:
-        kept, named = list(recipe.busybox_applets or ()), {}
+    starts = [word.partition("=")[2] for word in around.cmdline.split() if word.startswith(("init=", "rdinit="))]
+    entries = collect(recipe, made_of)
+    named = find_applets_used(entries, known, starts=starts, modules=recipe.wants_modules)
+    kept = list(named)
+    if recipe.busybox_applets != "used":
+        kept = list(recipe.busybox_applets or ())
         if unknown := [name for name in kept if name not in known]:
             near = difflib.get_close_matches(unknown[0], known, n=3)
             raise InputError(
@@ -185,7 +185,13 @@ def _with_few_applets(shop: Workshop, recipe: Recipe, made_of: Ingredients, arou
     built = build_busybox(shop, recipe.suite or around.suite, made_of.arch, kept, key=key)
     said = [f"{name} ({named[name]})" if name in named else name for name in built.applets]
     shop.tell_once(f"{key}: {len(built.applets)} of {len(known)} applets stay: {', '.join(said)}")
-    shop.tell_once(f"{key}: left out: {', '.join(name for name in known if name not in built.applets)}")
+    gone = [name for name in known if name not in built.applets]
+    shop.tell_once(f"{key}: left out: {', '.join(gone)}")
+    missed = {name: by for name, by in named.items() if name in gone}
+    spoken = {name: by for name, by in find_applets_spoken(entries, gone).items() if name not in missed}
+    for what, words in (("a file names it", missed), ("a program has the word, and may run it", spoken)):
+        if words:
+            shop.tell_once(f"{key}: left out, but {what}: {', '.join(f'{name} ({by})' for name, by in words.items())}")
     return replace(made_of, programs={**made_of.programs, BUSYBOX: built.path}, applets=built.applets)
 
 

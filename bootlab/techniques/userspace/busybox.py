@@ -51,8 +51,10 @@ TECHNIQUES = (
                 "maps and touches fewer pages at every start of it, once for each line of a script."
             ),
             cost=(
-                "no other tools for repairs; an applet whose name is put together at run time, or is typed by hand, is "
-                "not there: list it in busybox_applets"
+                "no other tools for repairs; an applet whose name is put together at run time, is typed by hand, or "
+                "is a bare word of a compiled program (system(), execvp(): told as left out) is not there: list it in "
+                "busybox_applets. The proof is a smaller archive: that the system still does its work only its own "
+                "[check] tells"
             ),
             risk=Risk.FUNCTION,
             published=(

@@ -45,6 +45,13 @@ def test_a_configuration_keeps_what_is_wanted_and_all_that_is_no_applet(options:
     assert "CONFIG_SH_IS_NONE=y" in without and "# CONFIG_SH_IS_NONE is not set" not in without
 
 
+@pytest.mark.parametrize("wanted", [[], ["busybox"]])
+def test_a_busybox_without_an_applet_is_none(wanted: list[str], tmp_path: Path) -> None:
+    # One of `true` alone, which it would have been, answers to whatever it is called.
+    with pytest.raises(InputError, match="busybox_applets: there is no applet for busybox to have"):
+        build_busybox(Workshop(Cache(tmp_path)), "bookworm", "x86_64", wanted, key="rootfs.busybox_applets")
+
+
 @pytest.mark.network
 @pytest.mark.skipif(
     platform.machine() != "x86_64" or shutil.which("x86_64-linux-gnu-gcc") is None, reason="needs gcc of this machine"

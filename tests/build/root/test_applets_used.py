@@ -3,7 +3,7 @@
 import stat
 
 from bootlab.build.formats.cpio import Entry
-from bootlab.build.root.applets_used import find_applets_used
+from bootlab.build.root.applets_used import find_applets_spoken, find_applets_used
 
 KNOWN = (
     "[",
@@ -47,7 +47,7 @@ def test_variables_and_paths_of_other_folders_run_nothing() -> None:
     found = find_applets_used([file("init", script)], KNOWN)
     # `read -r cat` sets a variable, and cannot be told from a command.
     assert set(found) == {"cat", "mount", "sh", "umount"}
-    assert set(find_applets_used([file("init", "./vi\n../sbin/reboot\n/etc/sh\n")], KNOWN)) == {"vi", "reboot"}
+    assert set(find_applets_used([file("init", "./ls\n../sbin/reboot\n/etc/sh\n")], KNOWN)) == {"ls", "reboot"}
 
 
 def test_inittab_a_programs_own_paths_and_links_name_applets() -> None:
@@ -69,3 +69,27 @@ def test_what_the_kernel_and_init_run_of_themselves_stays() -> None:
     assert set(found) == {"init", "modprobe", "reboot", "sh", "swapoff", "umount"}
     named = find_applets_used([file("init", b"\x7fELF\0")], KNOWN, starts=["/bin/ash"])
     assert named == {"ash": "kernel.cmdline"}
+
+
+def test_what_an_applet_runs_by_name_stays_with_it() -> None:
+    known = (*KNOWN, "ifup", "ip", "login", "getty", "run-parts", "udhcpc", "watch")
+    entries = [*BUSYBOX, file("init", "ifup -a\n"), file("etc/network/interfaces", "auto eth0\niface eth0 inet dhcp\n")]
+    found = find_applets_used(entries, known)
+    assert set(found) == {"ifup", "ip", "run-parts", "sh", "udhcpc"} and found["udhcpc"] == "busybox's ifup"
+    # busybox's init without an inittab, and what is typed at a getty.
+    entries = [link("sbin/init", "/bin/busybox"), file("etc/inittab", "::respawn:/sbin/getty 115200 ttyS0\n")]
+    assert set(find_applets_used(entries, known)) == {"getty", "init", "login"}
+
+
+def test_a_path_in_a_program_whose_strings_do_not_end_counts() -> None:
+    # So Go and Rust keep them: one behind the other.
+    found = find_applets_used([file("init", b"\x7fELF\0exec: /sbin/modprobeno such file/bin/cat")], KNOWN)
+    assert set(found) == {"cat", "modprobe"}
+
+
+def test_a_word_that_a_program_may_run_is_told_and_is_not_taken_for_one_that_it_runs() -> None:
+    program = b"\x7fELF" + bytes(12) + b"\2\0mount -t proc proc /proc\0sleep\0testing\0is cat\0"
+    module = program.replace(b"\2\0", b"\1\0").replace(b"mount", b"umount")
+    entries = [*BUSYBOX, file("lib/a.ko", module), file("sbin/app", program), file("etc/words", "ls vi\n")]
+    assert find_applets_spoken(entries, KNOWN) == {"mount": "/sbin/app", "sleep": "/sbin/app"}
+    assert not {"mount", "sleep"} & set(find_applets_used(entries, KNOWN))
