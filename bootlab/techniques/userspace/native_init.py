@@ -54,7 +54,11 @@ TECHNIQUES = (
                 "address and settings are done in process 1 itself, without a program; services are started as soon "
                 "as what they need is up, those of the goal first."
             ),
-            cost="what only the scripts did is gone; each service needs a unit that somebody writes and keeps",
+            cost=(
+                "what only the scripts did is gone: of Debian's, /tmp is not emptied, /etc/modules and hooks of "
+                "ifupdown are not read, and with `lsb no` no script prepares anything for its service; each service needs a "
+                "unit that somebody writes and keeps"
+            ),
             risk=Risk.FUNCTION,
             published=(
                 Published("2.3 s: shell scripts rewritten in C", KATO_2016),

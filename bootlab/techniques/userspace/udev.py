@@ -111,8 +111,13 @@ def _tells_of_all(system: System, measured: Measured) -> str | None:
     recipe = recipe_of(system)
     if recipe is None or not recipe.runs_bootlab_init:
         return "bootlab-init does not start udev here (userspace_bootlab_init); of systemd's it is userspace_udev_few"
-    if recipe.file_at(_UNIT) is None:
+    unit = recipe.file_at(_UNIT)
+    if unit is None:
         return f"the system file offers no {_UNIT} in rootfs.files"
+    # The drop-in takes back all of them, to say its own.
+    for line in unit.read_text(encoding="utf-8", errors="replace").splitlines():
+        if re.match(r"post\s", line) and not re.search(r"/udevadm\s+trigger\b", line):
+            return f"{_UNIT} runs another command than udevadm trigger when udev is up, which would be lost: {line}"
     return None
 
 
@@ -177,7 +182,8 @@ TECHNIQUES = (
                 "kernel: of them udev is told once the goal is up."
             ),
             cost=(
-                "names, links, owners and permissions that udev's rules give those devices come behind the goal; a "
+                "names, links, owners and permissions that udev's rules give those devices come behind the goal, and "
+                "so do modules for devices on i2c, spi, sdio, serio and other buses that the drop-in does not name; a "
                 "service of the goal that needs one must bring its subsystem into the drop-in"
             ),
             risk=Risk.FUNCTION,

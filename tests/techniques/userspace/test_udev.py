@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 from bootlab.sources import EXAMPLES
 from bootlab.system import read_system
@@ -50,7 +51,7 @@ def test_udev_is_told_of_few_devices_first_and_of_all_others_later(evidence: Mak
     assert prove(said, said) is prove(silent, silent) is Effect.NOT_SHOWN
 
 
-def test_bootlab_init_tells_udev_of_fixed_devices_behind_its_goal(evidence: Make) -> None:
+def test_bootlab_init_tells_udev_of_fixed_devices_behind_its_goal(evidence: Make, tmp_path: Path) -> None:
     car = read_system(EXAMPLES / "ivi.toml")
     assert "userspace_udev_few" in why_not("userspace_udev_fixed", car), "sysvinit's script asks for all of them"
     assert "userspace_bootlab_init" in why_not("userspace_udev_fixed", DEBIAN)
@@ -60,6 +61,10 @@ def test_bootlab_init_tells_udev_of_fixed_devices_behind_its_goal(evidence: Make
     assert "has these files already" in why_not("userspace_udev_fixed", changed)
     bare = started.with_part("rootfs", files={})
     assert "offers no /etc/bootlab/units/udev.unit" in why_not("userspace_udev_fixed", bare)
+    settles = tmp_path / "udev.unit"
+    settles.write_text("post /bin/udevadm trigger\npost /bin/udevadm settle\n")
+    with_it = started.with_part("rootfs", files={"/etc/bootlab/units/udev.unit": settles})
+    assert "would be lost: post /bin/udevadm settle" in why_not("userspace_udev_fixed", with_it)
     first, later = (
         set(re.findall(rf"--subsystem-{word}=([a-z-]+)", "".join(FIXED.values()))) for word in ("match", "nomatch")
     )
