@@ -129,7 +129,8 @@ def find_compiler(
 
 def _uclibc_compiler(named: Path, arch: str, key: str) -> tuple[str, str]:
     """Return the path of a compiler of the user's, and what tells it and its C library from others."""
-    program = str(named.resolve())
+    # By the name that was given: Buildroot's are links to one wrapper, which goes by what it is called.
+    program = str(named.absolute())
     try:
         triplet = run([program, "-dumpmachine"], deadline_s=_ASKED_S).text.strip()
         version = run([program, "--version"], deadline_s=_ASKED_S).text.splitlines()[0]

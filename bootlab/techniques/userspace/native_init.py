@@ -56,8 +56,8 @@ TECHNIQUES = (
             ),
             cost=(
                 "what only the scripts did is gone: of Debian's, /tmp is not emptied, /etc/modules and hooks of "
-                "ifupdown are not read, and with `lsb no` no script prepares anything for its service; each service needs a "
-                "unit that somebody writes and keeps"
+                "ifupdown are not read, and with `lsb no` no script prepares anything for its service; each service "
+                "needs a unit that somebody writes and keeps"
             ),
             risk=Risk.FUNCTION,
             published=(

@@ -115,7 +115,10 @@ def _script(path: Path, text: str) -> Path:
 
 def test_a_compiler_of_the_users_links_with_its_own_library(build: Callable[..., BuiltProgram], tmp_path: Path) -> None:
     # It takes itself for one of uClibc; what Buildroot makes is called in the same way.
-    compiler = _script(tmp_path / "my-linux-uclibc-gcc", f'exec {_GCC} -D__UCLIBC__=1 "$@"')
+    called = 'case $0 in */my-linux-uclibc-gcc) ;; *) echo "$0: no such compiler" >&2; exit 2 ;; esac'
+    wrapper = _script(tmp_path / "toolchain-wrapper", f'{called}\nexec {_GCC} -D__UCLIBC__=1 "$@"')
+    compiler = tmp_path / "my-linux-uclibc-gcc"
+    compiler.symlink_to(wrapper.name)
     keys = {"libc": "uclibc", "static": True, "uclibc_compiler": str(compiler)}
     built = build(**keys)
     assert run([built.path]).text == "everything\n" and built.libraries == {}
