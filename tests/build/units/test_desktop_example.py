@@ -1,5 +1,8 @@
 """examples/desktop: one desktop and today's means, each file a step, so whatever is not a step must be the same."""
 
+import re
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -7,6 +10,7 @@ import pytest
 from bootlab.system import Rootfs, System, read_system
 
 FOLDER = Path(__file__).resolve().parents[3] / "examples" / "desktop"
+SCREEN = FOLDER.parents[1] / "docs" / "screen.md"
 STEPS = ("on-hdd", "fonts", "prepared", "tuned", "units")
 DESKTOPS = {name: read_system(FOLDER / f"{name}.toml") for name in STEPS}
 
@@ -43,3 +47,24 @@ def test_with_the_other_init_the_same_is_worked_out_beforehand() -> None:
     assert DESKTOPS["units"].initramfs == DESKTOPS["tuned"].initramfs == DESKTOPS["prepared"].initramfs
     units = {path.name for path in (FOLDER / "units").glob("*.unit")}
     assert units == {Path(name).name for name in root("units").files if name.endswith(".unit")}
+
+
+def test_the_fast_end_is_made_as_the_page_says(tmp_path: Path) -> None:
+    said = SCREEN.read_text(encoding="utf-8")
+    lines = re.findall(
+        r"^    (.+)$", said[said.index("    LEARN=") : said.index("**One boot each** of what")], re.MULTILINE
+    )
+    folder = shutil.copytree(FOLDER, tmp_path / "desktop")
+    consoles = [tmp_path / name for name in ("FIRST", "SECOND")]
+    for console in consoles:
+        console.write_text("")
+    commands = "\n".join(line for line in lines if not line.startswith("bootlab "))
+    commands = re.sub("FIRST|SECOND", lambda found: str(tmp_path / found[0]), commands)
+    subprocess.run(["sh", "-e", "-c", commands], cwd=folder, check=True)
+    learns, again, end = (read_system(folder / f"{name}.toml").rootfs for name in ("learn-1", "learn-2", "end"))
+    assert learns is not None and learns.readahead is not None and learns.readahead.record and learns.layout is None
+    assert again is not None and again.readahead is not None and again.preload is not None and again.bootlab_init
+    assert again.readahead.record and again.preload.record and again.layout == consoles[0]
+    assert end is not None and end.readahead is not None and end.preload is not None and end.layout == consoles[0]
+    assert end.readahead.pack == end.preload.habits == consoles[1] and end.readahead.order == "block"
+    assert end.run == root("units").run and not end.readahead.record
