@@ -278,8 +278,11 @@ def _add_folders(tree: FileTree) -> None:
 
 def _lay_directory(tree: FileTree, folder: Path, key: str, tell: Tell) -> None:
     linked: dict[tuple[int, int], str] = {}
+    loose: list[str] = []
     for path, name in _walk(folder, key):
         status = path.lstat()
+        if _is_loose(status.st_mode):
+            loose.append(name)
         kind, data, link = stat.S_IFMT(status.st_mode), b"", ""
         if kind == stat.S_IFREG:
             data = path.read_bytes()
@@ -295,6 +298,15 @@ def _lay_directory(tree: FileTree, folder: Path, key: str, tell: Tell) -> None:
         tree.add(Entry(name, mode, data, numbers or (0, 0), linked=link))
         if kind == stat.S_IFREG and _capable(path):
             tell(f"{key}: {name} has file capabilities, which the image does not keep")
+    if loose:
+        tell(
+            f"{key}: others than root may write {len(loose)} files and folders in the image, {loose[0]} the first: git "
+            f"keeps no such modes, and a checkout has them of its umask (chmod -R go-w {folder}, or umask 022 before)"
+        )
+
+
+def _is_loose(mode: int) -> bool:
+    return (stat.S_ISREG(mode) or stat.S_ISDIR(mode)) and bool(mode & 0o022) and not mode & stat.S_ISVTX
 
 
 def _walk(folder: Path, key: str) -> Iterator[tuple[Path, str]]:

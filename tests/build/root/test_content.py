@@ -103,6 +103,24 @@ def test_a_directory_keeps_modes_links_and_special_files_and_loses_owner_and_tim
     assert str(tmp_path) not in cpio.write(entries.values()).decode(errors="replace")
 
 
+def test_a_checkout_made_for_a_group_to_write_is_told(tmp_path: Path) -> None:
+    folder = tmp_path / "root"
+    (folder / "etc").mkdir(parents=True)
+    (folder / "tmp").mkdir()
+    (folder / "etc/passwd").write_text("")
+    (folder / "etc/mtab").symlink_to("/proc/mounts")
+    for name, mode in (("etc", 0o755), ("tmp", 0o1777), ("etc/passwd", 0o644)):
+        (folder / name).chmod(mode)
+    told: list[str] = []
+    recipe = Rootfs(directory=folder, busybox=False)
+    collect(recipe, _made_of(tmp_path), told.append)
+    assert told == [], "a sticky /tmp is everybody's, and a link's mode nobody's"
+    (folder / "etc").chmod(0o775)
+    (folder / "etc/passwd").chmod(0o664)
+    collect(recipe, _made_of(tmp_path), told.append)
+    assert len(told) == 1 and "may write 2 files and folders in the image, etc the first" in told[0]
+
+
 def test_without_leaves_out_at_last_and_tells_of_what_is_not_there(tmp_path: Path) -> None:
     (tmp_path / "init").write_text("#!/bin/sh\n")
     recipe = Rootfs(
