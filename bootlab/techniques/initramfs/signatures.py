@@ -48,9 +48,9 @@ TECHNIQUES = (
                 "which nothing asks for before the others are loaded."
             ),
             cost=(
-                "48 KB more of an initramfs; a processor without any of them refuses the module, and all is as it was. "
-                "On the virtual clock an instruction that hashes four rounds is one as any other: there it saves more "
-                "than on a real processor"
+                "48 KB more of an initramfs; a processor without any of them refuses the module, and all is as it was "
+                "where /init goes on behind a module that does not load. On the virtual clock an instruction that "
+                "hashes four rounds is one as any other: there it saves more than on a real processor"
             ),
             risk=Risk.NONE,
             published=(none_published("Linux 6.1, arch/x86/crypto/sha256_ssse3_glue.c and kernel/module/signing.c"),),
