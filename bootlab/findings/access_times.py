@@ -22,7 +22,13 @@ QUESTIONS: Final = {
         'echo "up $(cat /proc/uptime)"; echo "$(grep btime /proc/stat)"; '
         'echo "began $(stat -c %Y /dev/null)"; echo "init $(readlink /proc/1/exe)"; echo "cmdline $(cat /proc/cmdline)"'
     ),
-    "files": (r"find / -xdev \( -type f -o -type l -o -type d \) -exec stat -c '%f %X %Y %Z %h %i %s %n' {} +"),
+    # A name with a new line in it would make lines that say what it likes: such a one is told by itself, without it.
+    # Two listings, for busybox's find never runs an `-exec ... +` that is in parentheses.
+    "files": (
+        r"""n=$(printf '*[\n]*'); f() { find / -xdev \( -type f -o -type l -o -type d \) "$@"; }; """
+        """f ! -path "$n" -exec stat -c '%f %X %Y %Z %h %i %s %n' {} +; """
+        r"""f -path "$n" -exec sh -c 'printf "odd %s" "$1" | tr "\n" "?"; echo' sh {} \;"""
+    ),
     # Behind the others: what the listing itself reads is read by then.
     "end": "date +%s",
 }
@@ -30,6 +36,7 @@ QUESTIONS: Final = {
 _DAY_S: Final = 86_400
 _SLACK_S: Final = 2
 """Of whole seconds, and of a boot's time that is worked out from its uptime."""
+_ODD: Final = "odd "
 _LINE: Final = re.compile(r"([0-9a-f]{1,8}) (-?\d+) (-?\d+) (-?\d+) (\d+) (\d+) (\d+) (/.*)")
 _IN_MEMORY: Final = frozenset({"rootfs", "tmpfs", "ramfs"})
 """Roots that nobody mounts read-only first: an initramfs."""
@@ -92,7 +99,7 @@ def find_unread(said: Mapping[str, bytes], missing: Mapping[str, str]) -> Read:
     facts = dict(line.partition(" ")[::2] for line in _text(said["clock"]).splitlines())
     relative = _expect_times(mounts, facts.get("cmdline", ""))
     clock = _clock({**facts, "end": _text(said["end"])}, mounts)
-    files, odd = _files(_text(said["files"]))
+    files, odd, broken = _files(_text(said["files"]))
     init = facts.get("init", "").strip()
     started = next((one for one in files if one.path == init), None)
     if started is None or not clock.has(started.read_s):
@@ -102,8 +109,9 @@ def find_unread(said: Mapping[str, bytes], missing: Mapping[str, str]) -> Read:
             hint="a file system may be built without them (UBIFS), or its files lie below another: boot from ext4",
         )
     unread, unsure = _told_apart([one for one in files if not stat.S_ISDIR(one.mode)], clock, relative=relative)
+    files += odd
     touched = {one.path for one in files if not stat.S_ISDIR(one.mode)} - {one.path for one in unread}
-    notes = [*clock.notes, *_limits(mounts, odd, unsure)]
+    notes = [*clock.notes, *_limits(mounts, len(odd), broken, unsure)]
     return Read(find_unused(files, sorted(touched)), len(unsure), tuple(notes))
 
 
@@ -177,24 +185,29 @@ def _clock(facts: Mapping[str, str], mounts: list[list[str]]) -> _Clock:
     return found
 
 
-def _files(text: str) -> tuple[list[_File], int]:
-    """Return the files of a listing, and how many of its lines are none."""
-    files, odd = [], 0
-    for line in text.splitlines():
+def _files(text: str) -> tuple[list[_File], list[_File], int]:
+    """Return the files of a listing, those with a ? for each new line of their name, and how many lines are none."""
+    files, odd, broken = [], [], 0
+    # Not splitlines(): a name may have any character that it takes for the end of a line.
+    for line in text.removesuffix("\n").split("\n"):
+        if line.startswith(f"{_ODD}/"):
+            # Taken for read, whatever it is: so the folders that it is in stay.
+            odd.append(_File(line.removeprefix(_ODD), stat.S_IFREG, 0, "", 0, 0))
+            continue
         found = _LINE.fullmatch(line)
         if found is None:
-            odd += 1
+            broken += 1
             continue
         mode, read_s, modified_s, changed_s = int(found[1], 16), int(found[2]), int(found[3]), int(found[4])
         linked = found[6] if int(found[5]) > 1 and stat.S_ISREG(mode) else ""
         files.append(_File(found[8], mode, int(found[7]), linked, read_s, max(modified_s, changed_s)))
-    # What has no line of its own (a name with a new line in it) is still on the way to what is below it.
-    known = {one.path for one in files}
-    above = {str(parent) for one in files for parent in PurePosixPath(one.path).parents} - known
-    return [*files, *(_File(path, stat.S_IFDIR | 0o755, 0, "", 0, 0) for path in sorted(above))], odd
+    # What has no line of its own is still on the way to what is below it.
+    known = {one.path for one in (*files, *odd)}
+    above = {str(parent) for one in (*files, *odd) for parent in PurePosixPath(one.path).parents} - known
+    return [*files, *(_File(path, stat.S_IFDIR | 0o755, 0, "", 0, 0) for path in sorted(above))], odd, broken
 
 
-def _limits(mounts: list[list[str]], odd: int, unsure: list[_File]) -> list[str]:
+def _limits(mounts: list[list[str]], odd: int, broken: int, unsure: list[_File]) -> list[str]:
     notes = [
         "a file that was opened and not read leaves no time; what its shell was asked by (find, stat) counts as read"
     ]
@@ -208,7 +221,9 @@ def _limits(mounts: list[list[str]], odd: int, unsure: list[_File]) -> list[str]
     if others:
         notes.append(f"not looked at, for it is another file system: {', '.join(others)}")
     if odd:
-        notes.append(f"{odd:,} lines of the listing are not understood (a name with a new line in it), and left out")
+        notes.append(f"{odd:,} files and folders have a new line in their name or their folder's: taken for read")
+    if broken:
+        notes.append(f"{broken:,} lines of the listing are not understood, and left out")
     return notes
 
 

@@ -107,6 +107,10 @@ def test_no_runs_yet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
         (["boot", "/nonexistent.toml"], "no such file"),
         (["try", "examples/debian-cloud.toml", "no_such_technique"], "no such technique"),
         (["try", "examples/debian-cloud.toml", "--plan", "nonsense"], "no such plan"),
+        (
+            ["boot", "examples/persistence/kept-board.toml", "--power-on", "self-refresh:"],
+            "nothing follows the last colon",
+        ),
         (["try", "examples/debian-cloud.toml", "--no-alone"], "--no-alone: plan gain stacks what helped alone"),
         (["try", "examples/debian-cloud.toml", "--no-alone", "--no-stack"], "nothing would be measured"),
         (

@@ -1,6 +1,10 @@
 """What access times tell of a boot: read, unread, or nothing, by the rules of mount options and of the clock."""
 
+import os
+import shutil
+import subprocess
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -121,9 +125,43 @@ def test_an_initramfs_needs_no_rw() -> None:
     assert unread(ask(file("/a", 0, 0), mounts, cmdline="panic=-1")) == ["/a"]
 
 
+def test_a_name_is_whatever_a_file_system_takes() -> None:
+    names = [
+        "/a/two words ",
+        "/a/ line\u2028sep",
+        "/a/next\x85line",
+        "/a/form\x0cfeed\r",
+        "/a/\udce9t\udce9",
+        "/a/[x]*",
+    ]
+    listed = "".join(file(name, OLD) for name in names) + file("/a/what?", BOOT + 1)
+    said = {"mounts": MOUNTS, "clock": clock(), "files": INIT + listed, "end": f"{BOOT + 33}"}
+    found = find_unread({one: text.encode(errors="surrogateescape") for one, text in said.items()}, {})
+    assert unread(found) == sorted(names) and not any("not understood" in note for note in found.notes)
+
+
+@pytest.mark.skipif(shutil.which("busybox") is None, reason="needs busybox")
+@pytest.mark.parametrize("shell", [["sh"], ["busybox", "sh"]])
+def test_a_name_with_a_new_line_in_it_says_nothing_of_another_file(shell: list[str], tmp_path: Path) -> None:
+    (tmp_path / "etc").mkdir()
+    forged = tmp_path / "etc" / f"x\n{file('', OLD).rstrip()}{tmp_path}" / "etc"
+    forged.mkdir(parents=True)
+    for path in (forged / "passwd", tmp_path / "etc" / "passwd", tmp_path / "etc" / "never", tmp_path / "in\nside"):
+        path.touch()
+        os.utime(path, (OLD, OLD))
+    os.utime(tmp_path / "etc" / "passwd", (BOOT + 5, OLD))
+    command = QUESTIONS["files"].replace("find / ", f"find {tmp_path} ")
+    listed = subprocess.run([*shell, "-c", command], capture_output=True, text=True, check=True).stdout
+    # What is there was made just now.
+    clock_of_now = {"btime": f"{BOOT}", "began": f"{BOOT}"}
+    found = ask(listed, MOUNTS.replace("rw,relatime 0 0\ndev", "rw 0 0\ndev"), **clock_of_now)
+    assert unread(found) == [f"{tmp_path}/etc/never"] and found.unused.without == (f"{tmp_path}/etc/never",)
+    assert any("new line in their name" in note for note in found.notes)
+
+
 def test_what_is_not_looked_at_is_named() -> None:
     mounts = f"{MOUNTS}/dev/sda3 /data ext4 rw 0 0\n"
-    notes = ask(f"{file('/a', OLD)}second line of a name\n", mounts).notes
+    notes = ask(f"{file('/a', OLD)}something else\n", mounts).notes
     assert any("another file system: /data (ext4)" in note for note in notes)
     assert any("1 lines of the listing are not understood" in note for note in notes)
 

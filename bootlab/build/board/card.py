@@ -95,17 +95,16 @@ def _compose(card: Card, parts: CardParts, board: Board, out: Path) -> None:
         files = {KERNEL: kernel}
         # SPL takes no args that hold no tree, and a kernel with a tree of its own takes nothing of this one.
         args = empty_tree()
-    _expect_loadable(address, len(kernel), layout, parts.memory)
+    loaded = kernel if card.kept_ram is None else padded_kernel(kernel)
+    _expect_loadable(address, len(loaded), layout, parts.memory)
     if parts.falcon is not None:
         places = parts.falcon
         if len(args) > places.args_size:
             raise InputError(f"card: the args are {len(args):,} bytes, and SPL loads {places.args_size:,}")
-        loaded, plan = kernel, b""
+        raw.append((places.args_at, args, "the args"))
         if card.kept_ram is not None:
-            loaded = padded_kernel(kernel)
-            plan = make_plan(card.kept_ram, loaded, args, address)
-        raw += [(places.args_at, args, "the args"), (layout.kept_at, plan, "the plan of kept RAM")]
-        raw += [(places.kernel_at, kernel_image(loaded, address), "the kernel")]
+            raw.append((layout.kept_at, make_plan(card.kept_ram, loaded, args, address), "the plan of kept RAM"))
+        raw.append((places.kernel_at, kernel_image(loaded, address), "the kernel"))
     _expect_apart(raw, layout.files_at)
     files[SCRIPT] = script_image(_script(parts, files, layout), "armv7")
     if parts.initramfs is not None:
@@ -174,8 +173,10 @@ def _expect_loadable(address: int, size: int, layout: CardLayout, memory: range)
 
 
 def _expect_apart(raw: list[tuple[int, bytes, str]], end: int) -> None:
-    nexts = [*raw[1:], (end, b"", "the first partition")]
-    for (place, content, name), (following, _, what) in zip(raw, nexts, strict=True):
+    # The bootloader's options may move them.
+    placed = sorted(raw, key=lambda one: one[0])
+    nexts = [*placed[1:], (end, b"", "the first partition")]
+    for (place, content, name), (following, _, what) in zip(placed, nexts, strict=True):
         if place + len(content) > following:
             raise InputError(
                 f"card: {name}, {len(content):,} bytes at {place:#x}, reaches into {what} at {following:#x}"

@@ -48,8 +48,14 @@ def padded_kernel(kernel: bytes) -> bytes:
 def make_plan(kept: KeptRam, kernel: bytes, args: bytes, kernel_to: int) -> bytes:
     """Return the sector that says what is kept of a padded `kernel`, which is entered at `kernel_to`, and its args.
 
-    Raises InputError for what does not fit into the region.
+    Raises InputError for what does not fit into the region, and for a kernel that would be entered in it.
     """
+    if kernel_to < kept.start + kept.size and kept.start < kernel_to + len(kernel):
+        raise InputError(
+            f"card.load_address: a kernel of {len(kernel):,} bytes from {kernel_to:#x} would lie over card.kept_ram, "
+            f"{kept.start:#x} to {kept.start + kept.size:#x}",
+            hint="another place for one of them",
+        )
     image = kernel + args.ljust(-(-len(args) // _WORD) * _WORD, b"\0")
     if len(image) > kept.size - _BLOCK:
         raise InputError(

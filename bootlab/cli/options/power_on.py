@@ -32,6 +32,10 @@ def with_power_on(system: System, words: str | None) -> System:
     """
     if words is None:
         return system
+    if words.endswith(":"):
+        raise InputError(
+            f"--power-on {words}: nothing follows the last colon", hint="docs/persistence.md says what each kind needs"
+        )
     kind, _, rest = words.partition(":")
     fault, _, path = rest.partition(":")
     given: dict[str, object] = {"kind": kind, **({"fault_file": path} if path else {})}

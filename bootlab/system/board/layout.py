@@ -138,8 +138,9 @@ BOARDS: Mapping[tuple[MachineType, str], Board] = {
             kept_at=(3 << 20) + (512 << 10),
             files_at=32 << 20,
         ),
-        # Below, kernels are loaded, and SPL has its stack and data (SPL_BSS_START_ADDR); U-Boot proper is at the end.
-        kept_memory=range(0x50000000, 0x7C000000),
+        # Below, kernels are loaded, and SPL has its stack and data (SPL_BSS_START_ADDR). At the end is U-Boot
+        # proper, with 33 MiB for a picture, a heap of 64 and 16 for its stack: from 0x78f5b000 on, its `bdinfo` says.
+        kept_memory=range(0x50000000, 0x78000000),
     ),
     (MachineType.VIRT, "riscv64"): Board(
         base="qemu-riscv64_spl_defconfig",

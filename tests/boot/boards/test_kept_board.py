@@ -4,8 +4,12 @@ Real boots of the small board: SPL, a card, Linux and busybox. What is wrong is 
 power-on, and the next start finds good RAM again.
 """
 
+import os
+import re
 import shutil
 import struct
+import subprocess
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -104,6 +108,41 @@ def test_what_is_wrong_is_said_and_the_card_is_read_in_the_same_power_on(
     assert where == "card" and why is not None and why.startswith(refused)
     assert "root_kept" not in record.marks and record.marks["kept_refused"] < record.marks["refill_half"]
     assert f"bootlab: fact kept_ram_refused {why}".encode() in (Path(record.run) / "console.log").read_bytes()
+
+
+def test_what_uboot_proper_has_is_off_the_region_and_a_system_that_it_starts_passes_no_trial(
+    run_boot: Boot, cold: System
+) -> None:
+    drive = next(word for word in run_boot(cold).argv if word.startswith("if=sd"))
+    argv = ["qemu-system-arm", "-M", "orangepi-pc", "-nographic", "-monitor", "none", "-no-reboot", "-drive", drive]
+    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as board:
+        try:
+            # A key for SPL, and one for U-Boot proper.
+            told = converse(board, b"c", rb"=> ")
+            told = converse(board, b"\x03\nbdinfo\n", rb"Early malloc.*=> ", once=True)
+            reserved = [int(one, 16) for one in re.findall(rb"reserved\[\d+\]\t\[(0x[0-9a-f]+)-", told)]
+            assert cold.board is not None and reserved and cold.board.kept_memory.stop <= min(reserved)
+            told = converse(board, b"run bootcmd\n", rb"kept RAM is [^\n]*\n", once=True)
+        finally:
+            board.kill()
+    assert b"not filled: U-Boot proper has started this system, and not SPL" in told
+
+
+def converse(board: subprocess.Popen[bytes], words: bytes, until: bytes, *, once: bool = False) -> bytes:
+    """Type words at a console, again and again or once, until it says something; return what it has said."""
+    assert board.stdin is not None and board.stdout is not None
+    heard, end = b"", time.monotonic() + 120
+    os.set_blocking(board.stdout.fileno(), False)
+    typed = False
+    while not re.search(until, heard, re.DOTALL):
+        assert time.monotonic() < end and board.poll() is None, heard[-2000:]
+        if not (once and typed):
+            board.stdin.write(words)
+            board.stdin.flush()
+            typed = True
+        time.sleep(0.005)
+        heard += board.stdout.read() or b""
+    return heard
 
 
 def test_without_a_check_a_turned_bit_is_entered(run_boot: Boot, cold: System, found: Found) -> None:

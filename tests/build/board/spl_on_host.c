@@ -23,8 +23,9 @@ typedef uint32_t u32;
 #define OPTIMIZER_HIDE_VAR(v) __asm__("" : "+r"(v))
 #define CONFIG_SPL_KEPT_RAM_SECTOR 0x1c00
 #define CONFIG_SPL_PAYLOAD_ARGS_ADDR 0x43000000
+#define CONFIG_SYS_MMCSD_RAW_MODE_ARGS_SECTORS 8
 
-enum { IH_OS_LINUX = 5, CARD_SIZE = 8 << 20, ARGS_AT = 3 << 20, KERNEL_AT = (4 << 20) + 64, MEMORY_SIZE = 0x11000000 };
+enum { IH_OS_LINUX = 5, CARD_SIZE = 8 << 20, ARGS_AT = 3 << 20, KERNEL_AT = (4 << 20) + 64, IMAGE_HEADER = 64, MEMORY_SIZE = 0x11000000 };
 
 struct blk_desc;
 struct spl_image_info {
@@ -35,7 +36,7 @@ struct spl_image_info {
 };
 
 int spl_kept_ram_load(struct spl_image_info *image, struct blk_desc *bd);
-void spl_kept_ram_fill(void);
+void spl_kept_ram_fill(const struct spl_image_info *image);
 
 static char *card;
 
@@ -62,7 +63,7 @@ int main(int argc, char **argv)
 {
 	char *kernel = (char *)0x42000000, *args = (char *)CONFIG_SPL_PAYLOAD_ARGS_ADDR;
 	struct spl_image_info image = { 0 };
-	u32 args_at;
+	u32 args_at, size;
 
 	if (argc != 3)
 		return 2;
@@ -70,11 +71,17 @@ int main(int argc, char **argv)
 	map(argv[2], (void *)0x40000000, MEMORY_SIZE);
 	memset(kernel, 0xee, (size_t)(args - kernel) + 4096);
 	memcpy(&args_at, card + CONFIG_SPL_KEPT_RAM_SECTOR * 512 + 28, sizeof args_at);
+	/* Of the kernel, as its legacy image says it. */
+	memcpy(&size, card + KERNEL_AT - IMAGE_HEADER + 12, sizeof size);
+	size = __builtin_bswap32(size);
 	if (spl_kept_ram_load(&image, NULL)) {
 		/* What SPL would read from the card, the args by whole sectors. */
-		memcpy(kernel, card + KERNEL_AT, args_at);
+		memcpy(kernel, card + KERNEL_AT, size);
 		memcpy(args, card + ARGS_AT, 4096);
-		spl_kept_ram_fill();
+		image.entry_point = 0x42000000;
+		image.load_addr = image.entry_point - IMAGE_HEADER;
+		image.size = size + IMAGE_HEADER;
+		spl_kept_ram_fill(&image);
 		puts("card");
 	} else {
 		puts(memcmp(kernel, card + KERNEL_AT, args_at) || memcmp(args, card + ARGS_AT, 40) ? "something else" : "kept RAM");

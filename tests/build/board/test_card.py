@@ -4,6 +4,7 @@ import shutil
 import struct
 import subprocess
 import zlib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -222,6 +223,17 @@ def test_what_would_lie_over_the_next_part_is_refused(parts: CardParts, tmp_path
         InputError, match="the bootloader, 4,194,304 bytes at 0x2000, reaches into the args at 0x300000"
     ):
         compose(parts, tmp_path)
+
+
+def test_options_of_the_bootloader_may_move_its_args_behind_where_a_plan_would_be(
+    parts: CardParts, tmp_path: Path
+) -> None:
+    assert BOARD.card is not None
+    moved = replace(FALCON, args_at=BOARD.card.kept_at + (64 << 10))
+    data = compose(replace(parts, falcon=moved), tmp_path).read_bytes()
+    assert data[moved.args_at :].startswith(MAGIC)
+    with pytest.raises(InputError, match=r"card: the kernel.* reaches into the args at 0x400200"):
+        compose(replace(parts, falcon=replace(FALCON, args_at=FALCON.kernel_at + 512)), tmp_path)
 
 
 def test_what_is_no_device_tree_is_refused(parts: CardParts, tmp_path: Path) -> None:

@@ -13,10 +13,11 @@ import pytest
 from bootlab.build.board.bootloader import FalconPlaces
 from bootlab.build.board.card import CardParts, compose_card
 from bootlab.build.board.kept_image import PATCH, make_plan, padded_kernel, with_kept_ram
+from bootlab.build.board.legacy_image import kernel_image
 from bootlab.build.cache import Cache
 from bootlab.build.root.kept_region import header_block, read_header, spoil
 from bootlab.errors import InputError
-from bootlab.sources import EXAMPLES
+from bootlab.sources import EXAMPLES, GUEST
 from bootlab.system import BOARDS, Card, Fault, KeptRam, MachineType, read_system
 
 BOARD = BOARDS[MachineType.ORANGEPI_PC, "armv7"]
@@ -51,6 +52,15 @@ def test_a_kernel_that_is_larger_than_its_region_is_refused() -> None:
     make_plan(KEPT, padded_kernel(bytes((2 << 20) - 8192)), b"tree", 0x42000000)
     with pytest.raises(InputError, match=r"card.kept_ram.size_mib: 2 MiB do not hold this kernel.* 2\.00 MiB"):
         make_plan(KEPT, padded_kernel(bytes((2 << 20) - 4096)), b"tree", 0x42000000)
+
+
+def test_a_kernel_that_would_be_entered_in_the_region_that_it_is_copied_from_is_refused() -> None:
+    kernel = padded_kernel(bytes(8192))
+    for at in (KEPT.start, KEPT.start - 4096, KEPT.start + KEPT.size - 4096):
+        with pytest.raises(InputError, match=r"card.load_address: a kernel of 8,192 bytes .* 0x50000000 to 0x50200000"):
+            make_plan(KEPT, kernel, b"tree", at)
+    for at in (KEPT.start - 8192, KEPT.start + KEPT.size):
+        make_plan(KEPT, kernel, b"tree", at)
 
 
 def test_the_bootloader_is_built_to_look_where_the_card_says_it() -> None:
@@ -109,17 +119,46 @@ def spl(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "spl"
 
 
+@pytest.fixture(scope="module")
+def settle(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """bootlab-kept of a board, compiled for this host: its device tree and memory lie where it is started."""
+    program = tmp_path_factory.mktemp("settle") / "settle"
+    sources = [GUEST / "kept/board.c", GUEST / "kept/header.c", *sorted((GUEST / "shared").glob("*.c"))]
+    places = ['-DDEVICE_TREE="tree"', '-DMEMORY="memory"']
+    words = ["cc", "-D_GNU_SOURCE", *places, f"-I{GUEST}", f"-I{GUEST}/kept", "-O1", "-o", program, *sources]
+    subprocess.run(words, check=True)
+    return program
+
+
 @dataclass
 class OnHost:
     """A board's card and memory, as files, and what its SPL does with them."""
 
     spl: Path
+    settle: Path
     card: Path
     memory: Path
 
     def switch_on(self) -> list[str]:
         words = [self.spl, self.card, self.memory]
         return subprocess.run(words, capture_output=True, text=True, check=True).stdout.splitlines()
+
+    def become_ready(self) -> str:
+        """Have the system say that it is ready; the last word of what that came to."""
+        node = self.memory.parent / "tree" / "reserved-memory" / "bootlab-kept@50000000"
+        node.mkdir(parents=True, exist_ok=True)
+        # From the file's first byte on, which is the memory's.
+        (node / "reg").write_bytes(struct.pack(">II", SPAN.start, len(SPAN)))
+        done = subprocess.run(
+            [self.settle, "settle"], cwd=self.memory.parent, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == (0 if done.stdout.endswith("mark kept\n") else 1)
+        return done.stdout.removesuffix("\n").rpartition(" ")[2]
+
+    def region(self) -> bytes:
+        with self.memory.open("rb") as file:
+            file.seek(SPAN.start)
+            return file.read(len(SPAN))
 
     def say(self, state: str) -> None:
         """Have the header say another state, as bootlab-kept does when the system is ready."""
@@ -138,18 +177,18 @@ def write_card(path: Path, kernel: bytes, verify: str = "all") -> None:
         for at, content in (
             (3 << 20, args),
             ((3 << 20) + (512 << 10), make_plan(KEPT.model_copy(update={"verify": verify}), kernel, args, 0x42000000)),
-            ((4 << 20) + 64, kernel),
+            (4 << 20, kernel_image(kernel, 0x42000000)),
         ):
             card.seek(at)
             card.write(content)
 
 
 @pytest.fixture
-def on_host(spl: Path, tmp_path: Path) -> OnHost:
+def on_host(spl: Path, settle: Path, tmp_path: Path) -> OnHost:
     write_card(tmp_path / "card", bytes(range(256)) * 300)
     with (tmp_path / "memory").open("wb") as memory:
         memory.truncate(0x11000000)
-    return OnHost(spl, tmp_path / "card", tmp_path / "memory")
+    return OnHost(spl, settle, tmp_path / "card", tmp_path / "memory")
 
 
 def test_spl_fills_the_ram_from_the_card_and_takes_it_once_the_system_was_ready(on_host: OnHost) -> None:
@@ -198,6 +237,70 @@ def test_spl_refuses_a_region_that_was_being_filled_and_a_card_that_was_updated_
         "mark kept_refused",
         "card",
     ]
+
+
+def test_a_system_that_is_ready_passes_the_trial_of_the_start_that_spl_made_and_no_other(on_host: OnHost) -> None:
+    on_host.switch_on()
+    assert on_host.become_ready() == "kept" and on_host.switch_on() == ["mark root_kept", "kept RAM"]
+    # That start hung, and somebody has U-Boot proper start the card's system: which proves nothing of it.
+    version = on_host.memory.parent / "tree" / "chosen" / "u-boot,version"
+    version.parent.mkdir()
+    version.touch()
+    assert on_host.become_ready() == "not_kept"
+    version.unlink()
+    assert "did not become ready" in on_host.switch_on()[0]
+    for state in ("filling", "bad"):
+        on_host.say(state)
+        assert on_host.become_ready() == "not_kept"
+        on_host.switch_on()
+    spoil(on_host.memory, SPAN, Fault.HEADER_BIT, b"")
+    assert on_host.become_ready() == "not_kept"
+
+
+@pytest.mark.parametrize(
+    ("word", "value"),
+    [
+        (0, 0xFFFFF000),  # goes on at address 0
+        (0, 0x43000000),  # over the args
+        (1, 0x1000),  # holds no more than its header
+        (2, 0xFFFFFFFC),
+        (3, 0),  # all of it args, more than SPL has room for
+        (3, 0x80000000),
+        (4, 0x50001000),  # the kernel over the region that it is copied from
+        (4, 0x42FFF000),  # and over the args
+        (4, 0xFFFFF000),
+        (5, 7),
+    ],
+)
+def test_spl_takes_no_plan_that_would_write_over_something_else(on_host: OnHost, word: int, value: int) -> None:
+    on_host.switch_on()
+    on_host.say("valid")
+    before = on_host.region()
+    at = (3 << 20) + (512 << 10)
+    with on_host.card.open("r+b") as card:
+        card.seek(at)
+        plan = bytearray(card.read(PLAN.size - 4))
+        struct.pack_into("<I", plan, 16 + 4 * word, value)
+        card.seek(at)
+        card.write(plan + struct.pack("<I", zlib.crc32(plan)))
+    refused, *_, where = on_host.switch_on()
+    why = "cannot verify it as the card's plan asks" if word == 5 else "the card's plan of it cannot be"
+    assert why in refused and where == "card"
+    assert on_host.region() == before
+
+
+def test_a_card_that_was_updated_half_way_fills_nothing_and_what_hung_stays_refused(on_host: OnHost) -> None:
+    on_host.switch_on()
+    on_host.say("valid")
+    on_host.switch_on()
+    # This start hung; and now the card has another kernel than its plan says.
+    with on_host.card.open("r+b") as card:
+        card.seek(4 << 20)
+        card.write(kernel_image(padded_kernel(b"a newer kernel"), 0x42000000))
+    _, _, said, where = on_host.switch_on()
+    assert said == "bootlab: kept RAM is not filled: the card's kernel is not the one of its plan" and where == "card"
+    header = read_header(on_host.region()[-4096:])
+    assert header is not None and header.state == "bad"
 
 
 def test_without_a_check_spl_enters_a_turned_bit(on_host: OnHost) -> None:

@@ -46,8 +46,8 @@ def test_a_region_lies_in_the_boards_memory_which_does_not_begin_at_0(tmp_path: 
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("at_mib = 1280, ", "", "1280 to 1984"),
-        ("at_mib = 1280", "at_mib = 1982", "1280 to 1984"),
+        ("at_mib = 1280, ", "", "1280 to 1920"),
+        ("at_mib = 1280", "at_mib = 1918", "1280 to 1920"),
         ('verify = "all"', 'verify = "verity"', 'verify = "all"'),
         (', verify = "all"', "", "card.kept_ram.verify"),
         ('verify = "all"', 'verify = "all", without = ["/usr"]', "card.kept_ram.without"),
