@@ -60,7 +60,7 @@ LATER: Final = "udev_later"
 """The fact that bootlab-init's later unit prints: of how many devices udev is told only then."""
 # What drives nothing: its nodes are the kernel's own (devtmpfs), and its events only fill udev's database.
 _UNIT: Final = "/etc/bootlab/units/udev.unit"
-_DRIVEN: Final = (*_FIRST, "sound", "input", "drm")
+_DRIVEN: Final = (*_FIRST, "i2c", "spi", "sdio", "serio", "sound", "input", "drm")
 FIXED: Final = {
     f"{_UNIT}.d/90-bootlab-fixed.conf": f"""post
 post /bin/udevadm trigger --type=devices --action=add {" ".join(f"--subsystem-match={name}" for name in _DRIVEN)}
@@ -183,8 +183,8 @@ TECHNIQUES = (
             ),
             cost=(
                 "names, links, owners and permissions that udev's rules give those devices come behind the goal, and "
-                "so do modules for devices on i2c, spi, sdio, serio and other buses that the drop-in does not name; a "
-                "service of the goal that needs one must bring its subsystem into the drop-in"
+                "so do modules for devices on buses that the drop-in does not name; a service of the goal that needs one "
+                "must bring its subsystem into the drop-in"
             ),
             risk=Risk.FUNCTION,
             published=(
