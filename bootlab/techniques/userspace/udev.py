@@ -183,8 +183,8 @@ TECHNIQUES = (
             ),
             cost=(
                 "names, links, owners and permissions that udev's rules give those devices come behind the goal, and "
-                "so do modules for devices on buses that the drop-in does not name; a service of the goal that needs one "
-                "must bring its subsystem into the drop-in"
+                "so do modules for devices on buses that the drop-in does not name; a service of the goal that needs "
+                "one must bring its subsystem into the drop-in"
             ),
             risk=Risk.FUNCTION,
             published=(
