@@ -11,7 +11,7 @@ from bootlab.techniques.model.catalogue import load_catalogue, require_technique
 def test_a_plan_names_techniques_that_exist_in_its_order(name: str) -> None:
     plan = require_plan(name)
     found = [technique.name for technique in require_techniques(load_catalogue(), plan.techniques)]
-    assert len(found) == len(set(found)) >= 5
+    assert len(found) == len(set(found)) >= 3
     if plan.techniques is not None:
         assert found == list(plan.techniques)
 
