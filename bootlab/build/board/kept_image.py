@@ -24,7 +24,10 @@ _VERIFY = {"header": 0, "all": 1}
 
 
 def with_kept_ram(system: System) -> System:
-    """Return the system with an SPL that knows kept RAM; the same system when its card has none."""
+    """Return the system with an SPL that knows kept RAM; the same system when its card has none.
+
+    Raises InputError for options of a bootloader that say otherwise.
+    """
     board = system.board
     if not system.kept_by_loader:
         return system
@@ -33,6 +36,8 @@ def with_kept_ram(system: System) -> System:
         "SPL_KEPT_RAM": "y",
         "SPL_KEPT_RAM_SECTOR": hex(board.card.kept_at // SECTOR),
     }
+    if said := sorted(options.keys() & system.bootloader.options.keys()):
+        raise InputError(f"bootloader.options.{said[0]}: card.kept_ram decides it", hint="take one of the two out")
     return system.with_part(
         "bootloader",
         patches=(*system.bootloader.patches, PATCH),

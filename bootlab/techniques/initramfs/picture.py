@@ -2,24 +2,12 @@
 
 from typing import Final
 
-from bootlab.system import System
-from bootlab.techniques.changes.command_line import has_words
-from bootlab.techniques.changes.init_program import runs_as_init
-from bootlab.techniques.model.evidence import Measured
+from bootlab.techniques.changes.init_program import runs_as_init, starts_offered
 from bootlab.techniques.model.published import KATO_2016, none_published
-from bootlab.techniques.model.technique import Change, Layer, Risk, Technique, Text
+from bootlab.techniques.model.technique import Layer, Risk, Technique, Text
 
 PICTURE_INIT: Final = "/sbin/init-picture"
 """Where a system file offers its program: `"/sbin/init-picture" = "my-program"` in [initramfs.files]."""
-_WORDS: Final = f"rdinit={PICTURE_INIT}"
-
-
-def _offers_a_program(system: System, measured: Measured) -> str | None:
-    if any(word.startswith("rdinit=") for word in system.kernel.cmdline.split()) or has_words(system, _WORDS):
-        return "the command line has rdinit= already"
-    if system.initramfs is None or system.initramfs.file_at(PICTURE_INIT) is None:
-        return f"the system file offers no program as {PICTURE_INIT} in initramfs.files"
-    return None
 
 
 TECHNIQUES = (
@@ -39,12 +27,7 @@ TECHNIQUES = (
             risk=Risk.NONE,
             published=(none_published(f"{KATO_2016}: an opening picture is part of system init, ahead of services"),),
         ),
-        change=Change(
-            Layer.INITRAMFS,
-            f'{_WORDS} on the command line, with "{PICTURE_INIT}" = PROGRAM in initramfs.files',
-            lambda system, measured: system.with_cmdline(_WORDS),
-            _offers_a_program,
-        ),
+        change=starts_offered(Layer.INITRAMFS, PICTURE_INIT, "program"),
         proof=runs_as_init(PICTURE_INIT),
     ),
 )

@@ -70,6 +70,9 @@ def test_the_bootloader_is_built_to_look_where_the_card_says_it() -> None:
     assert int(bootloader.options["SPL_KEPT_RAM_SECTOR"], 16) * 512 == BOARD.card.kept_at
     assert bootloader.options["SPL_KEPT_RAM"] == "y"
     assert with_kept_ram(plain := read_system(EXAMPLES / "board.toml")) is plain
+    without = system.with_part("bootloader", options={"SPL_KEPT_RAM": "n"})
+    with pytest.raises(InputError, match=r"bootloader.options.SPL_KEPT_RAM: card.kept_ram decides it"):
+        with_kept_ram(without)
 
 
 @pytest.mark.skipif(
