@@ -207,7 +207,6 @@ PARTS = {
     "importers/serial/console_recording.py": "importers/serial/test_grabserial.py",
     "importers/systemd/svg_axis.py": "importers/systemd/test_plot_svg.py",
     "measure/line_and_card_cost.py": "report/boots/test_page.py",
-    "measure/snapshot_boot.py": "boot/verbs/test_snapshots.py",
     "experiments/snapshot/restoring.py": "cli/snapshot/test_restoring.py",
     "measure/boot.py": "targets/replay/test_target.py",
     "measure/record.py": "cli/test_kinds.py",

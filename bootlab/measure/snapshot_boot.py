@@ -1,6 +1,7 @@
 """One boot that ends in a snapshot: power on, follow the machine to the mark at which it stands still, keep it.
 
-The folder is complete or not there: it is made beside its place, its manifest last, and renamed.
+The folder is complete or not there: it is made beside its place, each file flushed, its manifest last, and renamed. So
+it is after a power cut, too.
 """
 
 import asyncio
@@ -20,7 +21,7 @@ from bootlab.measure.record_files import store_error, write_whole
 from bootlab.measure.session_events import SessionEvents
 from bootlab.profile.recorded.trace import read_trace
 from bootlab.snapshot.asked import Beginning, KeepRequest
-from bootlab.snapshot.refusals import MANIFEST, RAM, MemoryForm, SnapshotManifest, hash_file
+from bootlab.snapshot.refusals import MANIFEST, RAM, KeptFile, MemoryForm, SnapshotManifest, hash_file
 from bootlab.targets.boot_key import boot_values
 from bootlab.targets.target import TRACE, ConsoleBytes, Ended, MarkReached, OpenedMachine, Prepared, StandsStill
 
@@ -48,7 +49,7 @@ def keep(prepared: Prepared, at: str, form: MemoryForm, places: Places) -> Snaps
     try:
         making.mkdir()
         stood = _keep_machine(prepared.kept_at(KeepRequest(at, making, form)), places.boot)
-        files = {path.name: hash_file(path) for path in sorted(making.iterdir())}
+        files = {path.name: _on_disk(path) for path in sorted(making.iterdir())}
         manifest = SnapshotManifest(
             system=prepared.system.name,
             at=at,
@@ -65,11 +66,26 @@ def keep(prepared: Prepared, at: str, form: MemoryForm, places: Places) -> Snaps
         )
         write_whole(making / MANIFEST, manifest.model_dump_json(by_alias=True, indent=1) + "\n")
         making.rename(places.folder)
+        _flush(places.folder.parent)
     except OSError as error:
         raise store_error(making, error) from error
     finally:
         shutil.rmtree(making, ignore_errors=True)
     return manifest
+
+
+def _on_disk(path: Path) -> KeptFile:
+    """Return size and hash of a file that a power cut no longer changes: sizes are all that `--unread` looks at."""
+    _flush(path)
+    return hash_file(path)
+
+
+def _flush(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def keep_beginning(

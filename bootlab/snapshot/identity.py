@@ -5,10 +5,12 @@
     seed 5f...
     end
 
-It follows from the snapshot and the clone's number alone, so that clone 3 is the same each time, and no other is.
+It follows from the snapshot and the clone's number alone, so that clone 3 is the same each time, and no other is; but
+for the time that it is told on the wall clock, which is its host's.
 """
 
 import hashlib
+import time
 from dataclasses import dataclass
 from typing import Final
 
@@ -18,32 +20,38 @@ FILE_NAME: Final = "opt/bootlab/clone"
 """What QEMU's fw_cfg calls it."""
 MOST_CLONES: Final = 100_000
 
-_WOKEN_S: Final = 1_800_000_000
-"""What time it is when clone 1 wakes, 2027-01-15; each next one wakes a second later. Any time after the snapshot's."""
+WOKEN_S: Final = 1_800_000_000
+"""What time it is by the virtual clock a second before clone 1 wakes, 2027-01-15: after that of any cold boot."""
 
 
 @dataclass(frozen=True, slots=True)
 class CloneIdentity:
     """One clone of a snapshot. `snapshot`: the hash of what was kept; `number`: from 1; `system`: what it is called.
 
-    `has_card`: it has a network card, whose address is to be its own.
+    `has_card`: it has a network card, whose address is to be its own. `woken_s`: what time it is a second before clone
+    1 wakes, since 1970; each next one wakes a second later. None: what time it is here when it is told.
     """
 
     snapshot: str
     number: int
     system: str
     has_card: bool = False
+    woken_s: int | None = WOKEN_S
 
     @property
     def text(self) -> bytes:
         """Return what the guest is told."""
+        time_us = time.time_ns() // 1000 if self.woken_s is None else (self.woken_s + self.number) * 10**6
+        return self._text(time_us)
+
+    def _text(self, time_us: int) -> bytes:
         machine = self._drawn("machine-id")
         address = ":".join(("52", "54", *(f"{byte:02x}" for byte in bytes.fromhex(self._drawn("mac"))[:4])))
         lines = [
             "bootlab-clone 1",
             f"number {self.number}",
             f"seed {self._drawn('seed')}",
-            f"time_us {(_WOKEN_S + self.number) * 10**6}",
+            f"time_us {time_us}",
             f"name {self.host_name}",
             f"machine-id {machine[:32]}",
             *([f"mac {address}"] if self.has_card else []),
@@ -65,7 +73,8 @@ class CloneIdentity:
     @property
     def sha256(self) -> str:
         """Return the hash of all that it decides."""
-        return hashlib.sha256(self.text + self.generation.encode()).hexdigest()
+        text = self._text(0) if self.woken_s is None else self.text
+        return hashlib.sha256(text + self.generation.encode()).hexdigest()
 
     def _drawn(self, what: str) -> str:
         return hashlib.sha256(f"{self.snapshot} {self.number} {what}".encode()).hexdigest()

@@ -34,6 +34,8 @@ def boot_values(system: System) -> dict[str, Any]:
             "card": True,
             "flash": True,
             "image": {"path"},
+            # Clones alone are told it, whose keys have all that they are told.
+            "snapshot": {"woken_at"},
             # Where a VMM lies and is reached decides nothing; its hash and its metadata's are among the hashes.
             # How a clone's memory comes to it is none of what the machine is made of.
             "target": {

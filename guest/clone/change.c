@@ -59,11 +59,23 @@ int change_random(const struct identity *identity)
 	return r;
 }
 
-int change_clock(const struct identity *identity)
+int change_clock(const struct identity *identity, int64_t *ret_behind_us)
 {
-	struct timespec now = { .tv_sec = identity->time_us / US_PER_S, .tv_nsec = identity->time_us % US_PER_S * 1000 };
+	struct timespec told = { .tv_sec = identity->time_us / US_PER_S, .tv_nsec = identity->time_us % US_PER_S * 1000 };
+	struct timespec own;
+	int64_t behind_us;
 
-	return identity->time_us && clock_settime(CLOCK_REALTIME, &now) ? -errno : 0;
+	*ret_behind_us = 0;
+	if (!identity->time_us)
+		return 0;
+	if (clock_gettime(CLOCK_REALTIME, &own))
+		return -errno;
+	behind_us = (int64_t)own.tv_sec * US_PER_S + own.tv_nsec / 1000 - identity->time_us;
+	if (behind_us > 0) {
+		*ret_behind_us = behind_us;
+		return 0;
+	}
+	return clock_settime(CLOCK_REALTIME, &told) ? -errno : 0;
 }
 
 int change_host_name(const struct identity *identity)

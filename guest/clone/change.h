@@ -7,7 +7,11 @@
 
 /* The seed counts at once: the next random number that anybody is given is this clone's own. */
 int change_random(const struct identity *identity);
-int change_clock(const struct identity *identity);
+/*
+ * A clock never goes back: what was signed since would not be valid yet. One that was told to stays as it is, and
+ * `ret_behind_us` is by how much the time that it was told is behind it, else 0.
+ */
+int change_clock(const struct identity *identity, int64_t *ret_behind_us);
 int change_host_name(const struct identity *identity);
 /* /etc/machine-id; where /etc cannot be written, a file mounted over it. */
 int change_machine_id(const struct identity *identity);

@@ -83,8 +83,13 @@ static unsigned failed(const char *step, int r)
 static unsigned change(const struct identity *identity)
 {
 	unsigned wrong = failed("random numbers", change_random(identity));
+	int64_t behind_us;
 
-	wrong += failed("clock", change_clock(identity));
+	wrong += failed("clock", change_clock(identity, &behind_us));
+	if (behind_us) {
+		printf("bootlab: clone: the time that it was told is %lld us behind its own, which it keeps\n", (long long)behind_us);
+		printf("bootlab: fact clock_behind_us %lld\n", (long long)behind_us);
+	}
 	wrong += failed("host name", change_host_name(identity));
 	wrong += failed("machine-id", change_machine_id(identity));
 	wrong += failed("mac", change_mac(identity));

@@ -13,6 +13,7 @@ import textwrap
 import types
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from enum import Enum
 from functools import cache
 from importlib import import_module
@@ -29,7 +30,7 @@ from bootlab.system import System
 
 PLAIN: Final[dict[object, str]] = {
     str: "text", int: "integer", float: "number", bool: "true or false", Path: "path", object: "any", Any: "any",
-    type(None): "null",
+    datetime: "date and time", type(None): "null",
 }  # fmt: skip
 
 

@@ -1,5 +1,7 @@
 """Who clones are: no two alike, each the same every time, and in the words that the guest's agent reads."""
 
+import time
+
 from bootlab.snapshot.identity import SIZE, CloneIdentity, no_clone
 
 
@@ -29,3 +31,13 @@ def test_what_is_said_can_be_used_by_a_guest() -> None:
     assert all(len(said[key]) <= 18 for key in ("number", "time_us"))
     assert [len(part) for part in clone.generation.split("-")] == [8, 4, 4, 4, 12]
     assert len(clone.text) == len(no_clone()) == SIZE
+
+
+def test_on_the_wall_clock_the_time_is_this_hosts_and_no_part_of_who_it_is() -> None:
+    clone = CloneIdentity("kept", 3, "wall", woken_s=None)
+    before_us = time.time_ns() // 1000
+    said = int(words(clone)["time_us"])
+    assert before_us <= said <= time.time_ns() // 1000
+    again = CloneIdentity("kept", 3, "wall", woken_s=None)
+    assert clone.sha256 == again.sha256 != CloneIdentity("kept", 4, "wall", woken_s=None).sha256
+    assert int(words(CloneIdentity("kept", 3, "then", woken_s=1_900_000_000))["time_us"]) == 1_900_000_003_000_000

@@ -8,7 +8,7 @@ from pathlib import Path
 from bootlab.errors import InputError
 from bootlab.experiments.store import RunKind, Store
 from bootlab.snapshot.asked import Restored
-from bootlab.snapshot.identity import CloneIdentity
+from bootlab.snapshot.identity import WOKEN_S, CloneIdentity
 from bootlab.snapshot.refusals import (
     MANIFEST,
     SnapshotManifest,
@@ -17,6 +17,7 @@ from bootlab.snapshot.refusals import (
     expect_whole,
     read_manifest,
 )
+from bootlab.system import ClockKind, System
 from bootlab.targets.boot_key import boot_values
 from bootlab.targets.target import Prepared
 
@@ -76,9 +77,16 @@ def restored_boots(
         expect_same_machine(found.folder, manifest, boot_values(prepared.system), prepared.hashes)
     kept = Restored(found.folder, manifest.form, manifest.t_ns, manifest.instructions, None)
     kept_hash = {"snapshot": manifest.sha256}
-    boots, has_card = [], prepared.system.network is not None
+    boots, has_card, woken_s = [], prepared.system.network is not None, _woken_s(prepared.system)
     for number in numbers:
-        who = CloneIdentity(manifest.sha256, number, manifest.system, has_card) if manifest.told else None
+        who = CloneIdentity(manifest.sha256, number, manifest.system, has_card, woken_s) if manifest.told else None
         one = prepared.numbered(number).from_snapshot(replace(kept, identity=who))
         boots.append(replace(one, hashes={**one.hashes, **kept_hash}))
     return boots
+
+
+def _woken_s(system: System) -> int | None:
+    """Return what time clones are told, less a second for each; None for that of this host as they wake."""
+    if system.snapshot is not None and system.snapshot.woken_at is not None:
+        return int(system.snapshot.woken_at.timestamp()) - 1
+    return None if system.clock.kind is ClockKind.WALL else WOKEN_S

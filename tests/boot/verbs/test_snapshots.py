@@ -126,6 +126,17 @@ def test_a_machine_that_is_not_told_goes_on_as_if_it_had_never_been_kept(bootlab
     assert refused.returncode == 2 and "two machines of one identity" in refused.stderr
 
 
+def test_a_clones_clock_goes_where_it_is_told_and_never_back(bootlab: Bootlab, kept: Path, folder: Path) -> None:
+    """So that a certificate which was valid before is valid after; the machine was kept in 2024."""
+    for told, year, says in (("2031-05-01T12:00:00Z", "2031", False), ("2001-02-03", "2024", True)):
+        (folder / "dated.toml").write_text(SYSTEM.replace("[snapshot]", f"[snapshot]\nwoken_at = {told}"))
+        done = bootlab("boot", folder / "dated.toml", "--from", kept, "--json")
+        assert done.returncode == 0, done.stdout + done.stderr
+        facts = answered(done)["facts"]
+        assert facts["told"].split()[2] == year
+        assert ("clock_behind_us" in facts) is says and int(facts.get("clock_behind_us", 22 * 10**12)) > 21 * 10**12
+
+
 def test_a_clone_beside_a_changed_disk_writes_nothing_and_is_booted_cold(
     bootlab: Bootlab, kept: Path, folder: Path
 ) -> None:

@@ -17,7 +17,7 @@ MEMORY_MIB = 48
 STEPS = ("VMM start", "API", "snapshot load")
 MANY = ("--from", "last", "--clones", str(BOOTS))
 _SMALL = f"[machine]\nmemory_mib = {MEMORY_MIB}\n"
-_TOLD = "[snapshot]\n"
+_TOLD = "[snapshot]\nwoken_at = 2027-01-15\n"
 
 
 def add_kept_systems(
