@@ -103,6 +103,17 @@ STEPS = (
         patch="lapic-fresh.patch",
     ),
     Step("`cacheinfo-unseen.patch`", "", patch="cacheinfo-unseen.patch"),
+    Step("`bss-unpadded.patch`", "", patch="bss-unpadded.patch"),
+    Step(
+        "`ip-idents-unfilled.patch`",
+        "two CPUs at a bucket's first packet: the second may have an identifier near 0",
+        patch="ip-idents-unfilled.patch",
+    ),
+    Step(
+        "`i8259-emulated.patch`",
+        "a hypervisor that hands a real 8259A to its guest",
+        patch="i8259-emulated.patch",
+    ),
 )
 """From examples/microvm.toml to LIMIT, each on top of those before."""
 STEP_MODEL = "lean"
