@@ -158,8 +158,8 @@ async def _migrate(qmp: QMPClient, command: str, words: dict[str, Any], form: Me
     try:
         capability = {"capability": form.capability, "state": True}
         await qmp.execute("migrate-set-capabilities", {"capabilities": [capability]})
-        # By default a saving machine is as slow as a network link, and one that goes on tells its network five times where
-        # it is now, at times of its host's: virtio's card interrupts the guest for each (announce_self()).
+        # By default a saving machine is as slow as a network link, and one that goes on tells its network five times
+        # where it is now, at times of its host's: virtio's card interrupts the guest for each (announce_self()).
         await qmp.execute("migrate-set-parameters", {"max-bandwidth": 1 << 40, "announce-rounds": 0})
         await qmp.execute(command, words)
         async with asyncio.timeout(_MIGRATION_S):
