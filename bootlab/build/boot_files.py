@@ -355,7 +355,9 @@ class _Preparation:
         if flash.path is not None:
             return flash.path
         assert bootloader is not None  # the system's own check
-        parts = FlashParts(bootloader.image, kernel, self._system.kernel.cmdline, archive, memory)
+        opensbi = bootloader.opensbi if bootloader.loads_kernel else None
+        cmdline, opensbi_at = self._system.kernel.cmdline, bootloader.opensbi_at
+        parts = FlashParts(bootloader.image, kernel, cmdline, archive, memory, opensbi, opensbi_at)
         return compose_flash(flash, parts, board, self._shop.cache)
 
     def _device_tree(self, made: _KernelFiles, board: Board) -> Path:

@@ -30,6 +30,7 @@ _FORMAT = 1
 _PARTS = {"spl": "spl/u-boot-spl", "spl.bin": "spl/u-boot-spl.bin", "u-boot": "u-boot", "config": ".config"}
 """Name in the entry -> place below the objects. The first and third are ELF files with symbols."""
 _OPENSBI = "opensbi.bin"
+_KERNEL = "Image"
 _OPENSBI_PACKAGE = "opensbi"
 _OPENSBI_FILE = "usr/lib/riscv64-linux-gnu/opensbi/generic/fw_dynamic.bin"
 """The firmware that takes from SPL what it is to start, for every machine that describes itself by a device tree."""
@@ -94,8 +95,13 @@ class BuiltBootloader:
         return _spl_limit(self.options)
 
     @property
+    def loads_kernel(self) -> bool:
+        """Return whether SPL starts a kernel itself, from a card or a flash chip."""
+        return self.falcon is not None or self.options.get("SPL_LOAD_FIT_OPENSBI_OS_BOOT") == "y"
+
+    @property
     def falcon(self) -> FalconPlaces | None:
-        """Return where SPL looks for a kernel; None for one that loads U-Boot proper alone."""
+        """Return where on its card SPL looks for a kernel; None for one that loads no kernel from a card."""
         options = self.options
         names = ("ARGS_SECTOR", "ARGS_SECTORS", "KERNEL_SECTOR")
         sectors = [options.get(f"SYS_MMCSD_RAW_MODE_{name}") for name in names]
@@ -126,15 +132,17 @@ def build_bootloader(
     require_buildable(source, shop.cache)
     configuration = configure(shop, build, source, toolchain, ask=lambda one: _asked(one, build, board, appended_tree))
     folder = ObjectFolder(shop.cache, source, toolchain, "bootloader")
-    job = _BootloaderJob(shop, source, configuration, board, opensbi, folder)
     packed = [] if opensbi is None else [file_sha256(opensbi)]
-    key = json.dumps([_FORMAT, source.identity, board.image, arch, toolchain.identity, configuration.text, *packed])
+    image = board.falcon_image if build.falcon else board.image
+    key = json.dumps([_FORMAT, source.identity, image, arch, toolchain.identity, configuration.text, *packed])
     entry = shop.cache.find("bootloader", key)
     from_cache = entry is not None
-    entry = entry or shop.cache.make("bootloader", key, job.write)
+    if entry is None:
+        job = _BootloaderJob(shop, source, configuration, image, opensbi, folder)
+        entry = shop.cache.make("bootloader", key, job.write)
     about = json.loads((entry / "build.json").read_text(encoding="utf-8"))
     return BuiltBootloader(
-        image=entry / board.image,
+        image=entry / image,
         spl=entry / "spl",
         spl_image=entry / "spl.bin",
         uboot=entry / "u-boot",
@@ -167,13 +175,18 @@ def falcon_options(card: CardLayout, *, appended_tree: bool = False) -> dict[str
 def _asked(changed: SourceBuild, build: Bootloader, board: Board, appended_tree: bool) -> dict[str, Asked]:
     ours = {name: Asked(name, value, "machine.type") for name, value in board.options.items()}
     if build.falcon:
-        if board.card is None:
-            raise InputError("bootloader.falcon: SPL of this board starts OpenSBI and U-Boot proper, not a kernel")
-        asked = falcon_options(board.card, appended_tree=appended_tree)
+        asked = _falcon_options(board, appended_tree=appended_tree)
         ours |= {name: Asked(name, value, "bootloader.falcon") for name, value in asked.items()}
     if appended_tree:
         ours |= {name: Asked(name, value, "card.device_tree") for name, value in _ATAGS.items()}
     return {**ours, **collect(changed)}
+
+
+def _falcon_options(board: Board, *, appended_tree: bool) -> dict[str, str]:
+    if board.card is not None:
+        return falcon_options(board.card, appended_tree=appended_tree)
+    assert board.flash is not None  # each board has one of the two
+    return board.flash.falcon_options
 
 
 def _require_opensbi(shop: Workshop, build: Bootloader) -> Path:
@@ -221,14 +234,14 @@ class _BootloaderJob:
         shop: Workshop,
         source: SourceTree,
         configuration: Configuration,
-        board: Board,
+        image: str,
         opensbi: Path | None,
         folder: ObjectFolder,
     ) -> None:
         self._shop = shop
         self._source = source
         self._config = configuration
-        self._board = board
+        self._image = image
         self._opensbi = opensbi
         self._folder = folder
 
@@ -240,6 +253,8 @@ class _BootloaderJob:
             config = folder.objects / ".config"
             if not config.is_file() or config.read_text(encoding="utf-8") != self._config.text:
                 config.write_text(self._config.text, encoding="utf-8")
+            # U-Boot's make packs a kernel with OpenSBI in Falcon mode; which one is said when the chip is composed.
+            (folder.objects / _KERNEL).touch()
             try:
                 # U-Boot's make knows it by this variable alone.
                 packed = [] if self._opensbi is None else [f"OPENSBI={self._opensbi}"]
@@ -249,7 +264,7 @@ class _BootloaderJob:
             seconds = time.monotonic() - began
             folder.expect_same_source()
             out.mkdir()
-            for name, place in {self._board.image: self._board.image, **_PARTS}.items():
+            for name, place in {self._image: self._image, **_PARTS}.items():
                 shutil.copyfile(folder.objects / place, out / name)
             shutil.copyfile(folder.log, out / "build.log")
         if self._opensbi is not None:

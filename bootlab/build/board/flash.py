@@ -3,13 +3,18 @@
 The bootloader's image comes first, where SPL looks for it; then the script that U-Boot proper is told to run; then the
 kernel, and the initramfs behind it. A flash chip has no files: the script has places and sizes in it, which is why it
 is made here and not in U-Boot's configuration. Nothing is found by looking, so nothing else is looked at.
+
+In Falcon mode SPL finds an image tree in the first place, which says the same of OpenSBI, kernel and initramfs, and
+there is no script.
 """
 
 import json
 import struct
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from bootlab.build.board.fit_image import FitPart, chosen_overlay, fit_tree
 from bootlab.build.board.legacy_image import script_image
 from bootlab.build.cache import Cache, file_sha256
 from bootlab.build.formats.compress import compress
@@ -42,12 +47,18 @@ class FlashParts:
     initramfs: Path | None
     memory: range
     """Physical addresses of the board's RAM."""
+    opensbi: Path | None = None
+    """What SPL starts besides the kernel (Falcon mode); None where it is in the bootloader's image."""
+    opensbi_at: int = 0
+    """Physical address that it is made for."""
 
     @property
     def identity(self) -> list[object]:
         """Return what decides the image's bytes, as JSON takes it."""
         files = (self.bootloader, self.kernel, self.initramfs)
-        return [*(None if path is None else file_sha256(path) for path in files), self.cmdline, len(self.memory)]
+        falcon = [] if self.opensbi is None else [file_sha256(self.opensbi), self.opensbi_at]
+        hashes = (None if path is None else file_sha256(path) for path in files)
+        return [*hashes, self.cmdline, len(self.memory), *falcon]
 
 
 def compose_flash(flash: Flash, parts: FlashParts, board: Board, cache: Cache) -> Path:
@@ -56,6 +67,8 @@ def compose_flash(flash: Flash, parts: FlashParts, board: Board, cache: Cache) -
     Shared: boot it with snapshot=on. Raises InputError for what does not fit into the chip or into memory.
     """
     key = json.dumps([_FORMAT, board.image, flash.compression, parts.identity])
+    if (opensbi := parts.opensbi) is not None:
+        return cache.make("flash", key, lambda out: _compose_falcon(parts, opensbi, board, out))
     return cache.make("flash", key, lambda out: _compose(Compression(flash.compression), parts, board, out))
 
 
@@ -107,6 +120,56 @@ def _compose(compression: Compression, parts: FlashParts, board: Board, out: Pat
         layout.kernel_at: stored,
         archive_at: archive,
     }
+    _write(out, layout, content)
+
+
+def _compose_falcon(parts: FlashParts, opensbi: Path, board: Board, out: Path) -> None:
+    layout = board.flash
+    assert layout is not None
+    kernel, firmware = parts.kernel.read_bytes(), opensbi.read_bytes()
+    archive = parts.initramfs.read_bytes() if parts.initramfs is not None else b""
+    initramfs = range(layout.initramfs_address, layout.initramfs_address + len(archive)) if archive else None
+    _expect_falcon_memory(board.kernel_at + _memory_of(kernel, parts, board), initramfs, parts.memory, layout)
+    overlay = chosen_overlay(parts.cmdline, initramfs)
+    at = layout.script_at
+    fit: dict[str, FitPart] = {}
+    content: dict[int, bytes] = {}
+    for name, kind, data, load, system in (
+        ("opensbi", "firmware", firmware, parts.opensbi_at, "opensbi"),
+        # What comes first of those that Linux is told of gets the device tree.
+        ("linux", "standalone", kernel, board.kernel_at, "linux"),
+        ("initramfs", "ramdisk", archive, layout.initramfs_address, None),
+        ("chosen", "flat_dt", overlay, None, None),
+    ):
+        if data:
+            fit[name] = FitPart(kind, at, len(data), load, system)
+            content[at] = data
+            at = _aligned(at + len(data), _ALIGNED)
+    if at > layout.size:
+        raise InputError(
+            f"flash: OpenSBI, the kernel of {len(kernel):,} bytes and the initramfs of {len(archive):,} do not fit: "
+            f"the chip has room for {layout.size - layout.script_at:,}",
+            hint="a smaller kernel ([kernel.build]) or initramfs; U-Boot proper unpacks a kernel: flash.compression",
+        )
+    _write(out, layout, {0: fit_tree(fit), **content})
+
+
+def _expect_falcon_memory(kernel_end: int, initramfs: range | None, memory: range, layout: FlashLayout) -> None:
+    if kernel_end > layout.spl_data.start:
+        raise InputError(
+            f"bootloader.falcon: the kernel reaches {kernel_end:#x} in memory, and SPL has its data at "
+            f"{layout.spl_data.start:#x}",
+            hint="a smaller kernel ([kernel.build]), or U-Boot proper: bootloader.falcon = false",
+        )
+    if initramfs is not None and initramfs.stop > memory.stop:
+        needed = initramfs.stop - memory.start
+        raise InputError(
+            f"machine.memory_mib: {len(memory) >> 20} are too few: the initramfs lies at {initramfs.start:#x}, and "
+            f"{-(-needed >> 20)} are needed with it"
+        )
+
+
+def _write(out: Path, layout: FlashLayout, content: Mapping[int, bytes]) -> None:
     with out.open("wb") as image:
         image.truncate(layout.size)
         for place, part in content.items():

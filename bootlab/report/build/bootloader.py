@@ -56,7 +56,7 @@ def bootloader_view(built: BuiltBootloader, output: Path | None) -> View:
         opensbi_sha256=None if built.opensbi is None else file_sha256(built.opensbi),
         config=str(place / "config"),
         log=str(built.log),
-        falcon=built.falcon is not None,
+        falcon=built.loads_kernel,
         build_s=built.seconds,
         from_cache=built.from_cache,
     )

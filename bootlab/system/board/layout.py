@@ -58,6 +58,21 @@ class FlashLayout:
     """Where the script lies that says where kernel and initramfs are."""
     kernel_at: int
     """Where the kernel lies; the initramfs follows it."""
+    spl_data: range
+    """Physical addresses that SPL has its data at: nothing that it loads lies there (Falcon mode)."""
+    args_address: int
+    """Where in memory the device tree goes that the kernel gets (Falcon mode)."""
+    initramfs_address: int
+    """The same of the initramfs."""
+
+    @property
+    def falcon_options(self) -> dict[str, str]:
+        """Return what Falcon mode asks of U-Boot: OpenSBI starts Linux, with what the image says laid over its tree."""
+        return {
+            "SPL_LOAD_FIT_OPENSBI_OS_BOOT": "y",
+            "SPL_LOAD_FIT_APPLY_OVERLAY": "y",
+            "SPL_PAYLOAD_ARGS_ADDR": hex(self.args_address),
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +85,8 @@ class Board:
     """Options of U-Boot's that QEMU's model of it, or its medium, asks for."""
     image: str
     """What U-Boot's build makes for the medium: all of the bootloader that is read from it, in one file."""
+    falcon_image: str
+    """The same in Falcon mode. Of a flash chip bootlab makes another, with a kernel in it."""
     boot_command: str
     """The command by which U-Boot proper boots from the medium, without looking at anything else."""
     memory_at: int
@@ -112,6 +129,10 @@ _FLASH = FlashLayout(
     unit=1,
     script_at=2 << 20,
     kernel_at=(2 << 20) + (64 << 10),
+    # Its .bss (SPL_BSS_START_ADDR) and a heap of 1 MiB behind it (SPL_SYS_MALLOC_SIZE).
+    spl_data=range(0x84000000, 0x84400000),
+    args_address=0x84400000,
+    initramfs_address=0x84600000,
 )
 _SOURCE_FLASH = f"source {_FLASH.address + _FLASH.script_at:#x}"
 
@@ -122,6 +143,7 @@ BOARDS: Mapping[tuple[MachineType, str], Board] = {
         # real ones count 24 MHz.
         options={"COUNTER_FREQUENCY": "62500000"},
         image="u-boot-sunxi-with-spl.bin",
+        falcon_image="u-boot-sunxi-with-spl.bin",
         boot_command="load mmc 0:1 ${scriptaddr} boot.scr; source ${scriptaddr}",
         memory_at=0x40000000,
         kernel_at=0x42000000,
@@ -147,6 +169,7 @@ BOARDS: Mapping[tuple[MachineType, str], Board] = {
         # U-Boot's own default is a debugger that has put its image into memory, and nothing of it looks into the flash.
         options={"SPL_LOAD_FIT_ADDRESS": f"{_FLASH.address:#x}", "BOOTCOMMAND": _SOURCE_FLASH},
         image="u-boot.itb",
+        falcon_image="linux.itb",
         boot_command=_SOURCE_FLASH,
         memory_at=0x80000000,
         kernel_at=0x80200000,

@@ -82,15 +82,13 @@ class BoardSetup:
             raise ValueError(f"{what}: machine.devices is not for boards: they have what is soldered to them")
 
     def _expect_falcon(self) -> None:
-        what = self._what
-        bootloader, card = self.bootloader, self.card
+        bootloader, card, flash = self.bootloader, self.card, self.flash
         if bootloader is None or not bootloader.falcon:
             return
-        if self.board.card is None:
-            raise ValueError(
-                f"bootloader.falcon: not on {what}: there SPL starts OpenSBI, and OpenSBI starts U-Boot proper, "
-                "which SPL has loaded beside it"
-            )
+        if flash is not None:
+            if flash.compression != "none":
+                raise ValueError('bootloader.falcon: SPL unpacks no kernel: flash.compression = "none"')
+            return
         beside = self.initramfs is not None and not self.initramfs.embedded
         if beside and card is not None and card.path is None:
             raise ValueError(

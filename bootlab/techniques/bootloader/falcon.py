@@ -17,10 +17,10 @@ def _can_start_the_kernel(system: System, measured: Measured) -> str | None:
     if (reason := not_built(system)) is not None:
         return reason
     assert system.bootloader is not None and system.board is not None
-    if system.board.card is None:
-        return "SPL of this board starts OpenSBI, which starts U-Boot proper (bootloader.falcon)"
     if system.bootloader.falcon:
         return "bootloader.falcon is true already"
+    if system.flash is not None:
+        return None if system.flash.compression == "none" else "SPL unpacks no kernel (flash.compression)"
     if _initramfs_beside(system) and system.kernel.build is None:
         return f"SPL loads no initramfs beside a kernel (initramfs.embedded), and {NOT_BUILT}"
     return None
@@ -32,6 +32,8 @@ def _initramfs_beside(system: System) -> bool:
 
 def _in_falcon_mode(system: System, measured: Measured) -> System:
     assert system.bootloader is not None
+    if system.flash is not None:
+        return system.with_part("bootloader", falcon=True)
     patches = system.bootloader.patches
     if PATCH.name not in [path.name for path in patches]:
         patches = (*patches, PATCH)
@@ -56,7 +58,8 @@ TECHNIQUES = (
                 "proper is neither loaded nor relocated; it sets up no devices, reads no environment, "
                 "mounts no file system, patches no device tree. What it would have put into the tree is "
                 "put there when the card is composed. SPL loads one file, so an initramfs that lay beside "
-                "the kernel is built into it."
+                "the kernel is built into it. From a flash chip SPL loads OpenSBI, kernel and initramfs, and lays "
+                "the command line over the machine's own device tree."
             ),
             cost=(
                 "no boot menu, no choice of kernel, no initramfs beside the kernel, so that each change of "
@@ -70,7 +73,7 @@ TECHNIQUES = (
             Layer.BOOTLOADER,
             (
                 f"bootloader.falcon = true (SPL_OS_BOOT), with patches/u-boot/{PATCH.name}; of an initramfs "
-                "beside the kernel initramfs.embedded = true"
+                "beside the kernel initramfs.embedded = true; on riscv64 SPL_LOAD_FIT_OPENSBI_OS_BOOT alone"
             ),
             _in_falcon_mode,
             _can_start_the_kernel,

@@ -58,6 +58,25 @@ def test_three_boots_are_one_through_every_stage(run_boot: Callable[[System], Bo
     assert f"Kernel command line: console=ttyS0 panic=-1 {ODD}".encode() in said
 
 
+def test_in_falcon_mode_three_boots_are_one_without_uboot_proper(
+    run_boot: Callable[[System], BootRecord], quick: System
+) -> None:
+    falcon = require_techniques(load_catalogue(), ("bootloader_falcon",))[0]
+    system = falcon.change.apply(quick, NOTHING).with_cmdline(ODD)
+    records = [run_boot(system) for _ in range(3)]
+    for record in records:
+        assert record.outcome is Outcome.READY, record.detail
+    assert are_identical(records) and len({console(record) for record in records}) == 1
+    first, usual = records[0], run_boot(quick)
+    assert m.UBOOT_ENTRY not in first.marks and first.marks[m.SPL_ENTRY] < first.marks[m.OPENSBI_ENTRY]
+    names = [phase.name for phase in first.phases]
+    assert names[:3] == ["boot ROM", "SPL", "OpenSBI"] and names[-1] == "user space"
+    assert first.ready_ns is not None and usual.ready_ns is not None and first.ready_ns < usual.ready_ns
+    # The tree is the machine's, with our words laid over it, and other random numbers by another seed.
+    assert f"Kernel command line: console=ttyS0 panic=-1 {ODD}".encode() in console(first)
+    assert run_boot(system.model_copy(update={"seed": 2})).marks != first.marks
+
+
 def test_uboot_unpacks_the_kernel_where_it_is_entered(run_boot: Callable[[System], BootRecord], quick: System) -> None:
     plain, packed = run_boot(quick), run_boot(quick.with_part("flash", compression="gzip"))
     assert packed.outcome is Outcome.READY, packed.detail

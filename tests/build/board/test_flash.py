@@ -10,6 +10,7 @@ import pytest
 from bootlab.build.board.flash import FlashParts, compose_flash, expect_flash
 from bootlab.build.cache import Cache
 from bootlab.errors import InputError
+from bootlab.process import run
 from bootlab.system import BOARDS, Flash, MachineType
 
 BOARD = BOARDS[MachineType.VIRT, "riscv64"]
@@ -127,3 +128,45 @@ def test_a_finished_image_has_the_chips_size(tmp_path: Path) -> None:
     assert error.value.hint == f"truncate --size=32M {path}"
     path.write_bytes(bytes(32 * MIB))
     expect_flash(path, CHIP)
+
+
+def falcon(parts: FlashParts, tmp_path: Path) -> FlashParts:
+    (tmp_path / "fw_dynamic.bin").write_bytes(b"SBI" * 1000)
+    return replace(parts, opensbi=tmp_path / "fw_dynamic.bin", opensbi_at=0x80100000)
+
+
+def tree_value(data: bytes, tmp_path: Path, node: str, name: str) -> int:
+    (tmp_path / "fit").write_bytes(data[: CHIP.script_at])
+    return int(run(["fdtget", "-t", "u", tmp_path / "fit", node, name]).text.split()[-1])
+
+
+def test_in_falcon_mode_the_tree_says_where_all_is(parts: FlashParts, tmp_path: Path) -> None:
+    data = compose(falcon(parts, tmp_path), tmp_path)
+    assert len(data) == CHIP.size
+    expected = {"opensbi": b"SBI" * 1000, "linux": image(5001), "initramfs": b"070701" * 99}
+    for name, content in expected.items():
+        at = tree_value(data, tmp_path, f"/images/{name}", "data-position")
+        assert data[at : at + tree_value(data, tmp_path, f"/images/{name}", "data-size")] == content
+    assert tree_value(data, tmp_path, "/images/linux", "load") == 0x80200000
+    assert tree_value(data, tmp_path, "/images/initramfs", "load") == CHIP.initramfs_address
+    at = tree_value(data, tmp_path, "/images/chosen", "data-position")
+    assert b"console=ttyS0\0" in data[at : at + 4096] and b"linux,initrd-end" in data[at : at + 4096]
+    alone = compose(falcon(replace(parts, initramfs=None), tmp_path), tmp_path)
+    assert b"initrd" not in alone and b"ramdisk" not in alone
+
+
+def test_in_falcon_mode_nothing_lies_over_what_spl_has(parts: FlashParts, tmp_path: Path) -> None:
+    large = tmp_path / "large"
+    large.write_bytes(struct.pack("<8sQQ", b"MZ", 0x200000, 70 * MIB).ljust(5000, b"k"))
+    with pytest.raises(InputError, match=r"bootloader\.falcon: the kernel reaches 0x84800000 in memory, and SPL"):
+        compose(falcon(replace(parts, kernel=large), tmp_path), tmp_path)
+    archive = tmp_path / "archive"
+    with archive.open("wb") as file:
+        file.truncate(20 * MIB)
+    with pytest.raises(InputError, match=r"machine\.memory_mib: 64 are too few.* 90 are needed"):
+        memory = range(MEMORY.start, MEMORY.start + 64 * MIB)
+        compose(falcon(replace(parts, initramfs=archive, memory=memory), tmp_path), tmp_path)
+    with archive.open("wb") as file:
+        file.truncate(31 * MIB)
+    with pytest.raises(InputError, match="do not fit: the chip has room for 31,457,280"):
+        compose(falcon(replace(parts, initramfs=archive), tmp_path), tmp_path)

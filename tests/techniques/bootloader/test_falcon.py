@@ -38,6 +38,16 @@ def test_falcon_mode_loads_no_initramfs_beside_a_kernel_that_is_not_built(board:
     assert ALL["bootloader_falcon"].change.applies(without, measured) is None
 
 
+def test_falcon_mode_from_a_flash_chip_needs_no_patch(riscv_board: System, measured: Measured) -> None:
+    falcon = ALL["bootloader_falcon"]
+    assert falcon.change.applies(riscv_board, measured) is None
+    changed = falcon.change.apply(riscv_board, measured)
+    assert changed == riscv_board.with_part("bootloader", falcon=True)
+    assert falcon.change.applies(changed, measured) == "bootloader.falcon is true already"
+    packed = riscv_board.with_part("flash", compression="gzip")
+    assert falcon.change.applies(packed, measured) == "SPL unpacks no kernel (flash.compression)"
+
+
 def test_falcon_mode_is_proved_by_uboot_proper_that_never_runs() -> None:
     prove = ALL["bootloader_falcon"].proof.prove
     without = {name: t_ns for name, t_ns in STANDARD.items() if name != "uboot_entry"}
