@@ -21,6 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "dax.h"
 #include "mark.h"
 #include "plan.h"
 #include "region.h"
@@ -31,6 +32,8 @@
 #define PLAN "/etc/bootlab/kept"
 #define PLAN_OF_ROOT "/dev/bootlab-kept"
 #define DISK_OF_ROOT "/dev/bootlab-kept-disk"
+/* Of the root: by it is seen how the files of the root are mapped. */
+#define OWN_PATH "/sbin/bootlab-kept"
 #define FROM_RAM "bootlab-kept"
 #define CHECKED "bootlab-kept-checked"
 /* Of a region with some of the files: where it and the root on the disk are mounted, of which the root is then made. */
@@ -82,12 +85,33 @@ static int read_plan(const char *path, struct plan *ret)
 	return plan_read(plan_text, ret) ? why("%s: is no plan of a root in kept RAM", path) : 0;
 }
 
-static int mount_image(const char *device, const struct plan *plan, const char *folder)
+static int mount_image(const char *device, const struct plan *plan, const char *more, const char *folder)
 {
-	/* A journal is never replayed: all of it has to be as the tree says. */
-	const char *options = strcmp(plan->filesystem, "ext4") ? NULL : "noload";
+	char options[32];
 
+	/* A journal is never replayed: all of it has to be as the tree says. */
+	snprintf(options, sizeof options, "%s%s", strcmp(plan->filesystem, "ext4") ? "" : "noload,", more);
 	return mount(device, folder, plan->filesystem, MS_RDONLY, options) ? -errno : 0;
+}
+
+/* The region's image as it lies there, past the page cache where the plan asks for that: 0, or -1 with the reason. */
+static int mount_region(const char *region, const struct plan *plan, const char *folder)
+{
+	char probe[PATH_MAX];
+	int r = mount_image(region, plan, plan->dax ? "dax=always" : "", folder);
+
+	if (r)
+		return why("cannot be mounted%s: %s", plan->dax ? " with DAX" : "", strerror(-r));
+	if (!plan->dax)
+		return 0;
+	/* erofs mounts without DAX where it has none, and says so to the kernel's log alone. */
+	snprintf(probe, sizeof probe, "%s" OWN_PATH, folder);
+	r = dax_of_file(probe);
+	if (r > 0)
+		return 0;
+	umount(folder);
+	return r ? why("whether DAX took effect cannot be seen: %s: %s", OWN_PATH, strerror(-r)) :
+		   why("DAX did not take effect: the kernel, the region or %s has none", plan->filesystem);
 }
 
 static int find(const struct plan *plan, char ret[REGION_PATH])
@@ -125,20 +149,18 @@ static int mount_verified(const char *region, const struct plan *plan, const cha
 	char device[VERITY_PATH];
 	int r;
 
-	if (plan->verify == VERIFY_HEADER) {
-		r = mount_image(region, plan, folder);
-		return r ? why("cannot be mounted: %s", strerror(-r)) : 0;
-	}
+	if (plan->verify == VERIFY_HEADER)
+		return mount_region(region, plan, folder);
 	r = verity_make(FROM_RAM, region, plan, plan->verify == VERIFY_BLOCKS, device);
 	if (r)
 		return why("no dm-verity over it: %s", strerror(-r));
 	if (plan->verify == VERIFY_ALL && (r = region_read_all(device, plan->image)))
 		why("a block is not what it was: %s", strerror(-r));
-	else if ((r = mount_image(device, plan, folder)))
+	else if (!plan->dax && (r = mount_image(device, plan, "", folder)))
 		why("cannot be mounted: %s", strerror(-r));
-	if (r)
+	if (r || plan->dax)
 		verity_remove(FROM_RAM);
-	return r;
+	return r || !plan->dax ? r : mount_region(region, plan, folder);
 }
 
 static int mount_from_disk(const struct plan *plan, const char *disk, const char *folder)
@@ -152,7 +174,7 @@ static int mount_from_disk(const struct plan *plan, const char *disk, const char
 			return -ENODEV;
 		nanosleep(&pause, NULL);
 	}
-	return mount_image(disk, plan, folder);
+	return mount_image(disk, plan, "", folder);
 }
 
 /* Some of the files are in the region: what is not there is read from the disk. */
@@ -221,7 +243,7 @@ static int mount_root(const char *disk, const char *folder)
 	if (write_file(PLAN_OF_ROOT, plan_text))
 		fputs("bootlab-kept: /dev cannot be written: the RAM will not be filled\n", stderr);
 	if (!mount_from_ram(&plan, disk, folder)) {
-		puts("bootlab: fact root_source kept-ram");
+		puts(plan.dax ? "bootlab: fact root_source kept-ram\nbootlab: fact root_dax yes" : "bootlab: fact root_source kept-ram");
 		make_mark("root_kept");
 		return 0;
 	}

@@ -10,6 +10,7 @@
  *                         some of its files, and is mounted over it
  *   filesystem NAME
  *   verify verity | all | header
+ *   dax 0 | 1             whether the files of the region are mapped where they lie, and not copied into the page cache
  *   root HASH             of the tree (sha256): the only image that is taken
  *   salt HEX
  */
@@ -28,6 +29,7 @@ struct plan {
 	uint64_t start, size, image, bytes, copied_from;
 	char filesystem[16];
 	enum verify verify;
+	unsigned dax;
 	char root[HASH_DIGITS + 1], salt[HASH_DIGITS + 1];
 };
 

@@ -81,12 +81,12 @@ def make_kept_root(cache: Cache, image: Path, recipe: Rootfs, whole: Path | None
         plan = (
             f"bootlab-kept 1\nregion {kept.start} {kept.size}\nimage {size}\nbytes {needed}\n"
             f"copied_from {copied_from}\nfilesystem {recipe.filesystem.value}\nverify {kept.verify}\n"
-            f"root {root.hex()}\nsalt {_SALT.hex()}\n"
+            f"dax {int(kept.dax)}\nroot {root.hex()}\nsalt {_SALT.hex()}\n"
         )
         (out / PLAN_FILE).write_text(plan, encoding="ascii")
 
     under = "" if whole is None else f" over {file_sha256(whole)}"
-    key = f"2 {file_sha256(image)}{under} {recipe.filesystem.value} {kept.model_dump_json()}"
+    key = f"3 {file_sha256(image)}{under} {recipe.filesystem.value} {kept.model_dump_json()}"
     made = cache.make("kept-root", key, write)
     return KeptRoot(made / DISK, made / PLAN_FILE)
 

@@ -3,6 +3,7 @@
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
+from bootlab.system.content import Compression, FileSystem, Rootfs
 from bootlab.system.machine import ClockKind, PageSize
 from bootlab.system.power_on.power_on import KEEPS_RAM, Fault, KeptRam, PowerOnKind
 
@@ -49,6 +50,23 @@ def _expect_of_root(system: "System", kept: KeptRam) -> None:
     if machine.page_size is not PageSize.AUTO or system.snapshot is not None:
         raise ValueError('rootfs.device = "kept-ram" goes with neither machine.page_size nor [snapshot]')
     kept.expect_room(machine.memory_mib)
+    if kept.dax:
+        assert system.rootfs is not None  # it is a root's
+        _expect_dax(system.rootfs, kept)
+
+
+def _expect_dax(root: Rootfs, kept: KeptRam) -> None:
+    if kept.verify == "verity":
+        raise ValueError(
+            "rootfs.kept_ram.dax: dm-verity reads each block through the page cache, and has no DAX: "
+            'verify = "all" compares all of it before it is mounted, "header" nothing'
+        )
+    if root.filesystem is FileSystem.SQUASHFS or root.compression is not Compression.NONE:
+        packed = "" if root.compression is Compression.NONE else f" with {root.compression.value}"
+        raise ValueError(
+            f"rootfs.kept_ram.dax: files of {root.filesystem.value}{packed} do not lie there as they are: "
+            'filesystem = "erofs" with compression = "none", or "ext4"'
+        )
 
 
 def _expect_of_board(system: "System", kept: KeptRam) -> None:
@@ -63,6 +81,8 @@ def _expect_of_board(system: "System", kept: KeptRam) -> None:
         )
     if kept.without:
         raise ValueError("card.kept_ram.without is of a root: a kernel and its initramfs are kept whole")
+    if kept.dax:
+        raise ValueError("card.kept_ram.dax is of a root: a kernel is copied to where it is entered")
     if power_on is not None and power_on.fault is Fault.FILE_BIT:
         raise ValueError('power_on.fault = "file-bit" is of a root; of a board "image-bit" turns one of all its bits')
     kept.expect_within(board.kept_memory)

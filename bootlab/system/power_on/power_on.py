@@ -30,6 +30,9 @@ class KeptRam(Part):
     mounted, and a wrong one has the disk mounted instead. Of a board `all`: its CRC-32, before it is entered, and a
     wrong one has the card read instead. Of both `header`: no block, a flipped bit is read as it is."""
     # Left out of documents where there is none, as those of older boots.
+    dax: bool = Field(default=False, exclude_if=lambda value: not value)
+    """Map the files of a root where they lie, past the page cache (`-o dax=always`); of `all` and `header`, of erofs
+    and ext4. Where the kernel maps none so, the disk is mounted instead."""
     without: tuple[str, ...] = Field(default=(), strict=False, exclude_if=lambda value: not value)
     """Files and folders that are not kept in RAM, and are read from the disk: a region with some of the files."""
 

@@ -33,7 +33,8 @@ CAR_2016 = PublishedTable(
             "PRAMFS for it: in place, not lost by a reboot, no extra RAM",
             "none",
             (),
-            "not in Linux any more; erofs, squashfs or ext4 on dm-verity in its place, read through the page cache",
+            "not in Linux any more; erofs or ext4 in its place, by `rootfs.kept_ram.dax` without extra RAM, or on "
+            "dm-verity and read through the page cache: [persistence.md](persistence.md#dax-or-page-cache)",
         ),
         PublishedRow("drivers initialised in parallel", "1.1 -> 0.8 s", ("cmdline_driver_async_probe",)),
         PublishedRow(

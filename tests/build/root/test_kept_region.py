@@ -80,6 +80,13 @@ def test_some_of_the_files_lie_behind_the_whole_root(tmp_path: Path) -> None:
     assert kept.disk.read_bytes() == whole.read_bytes().ljust(12288, b"\0") + alone.disk.read_bytes()
 
 
+def test_the_plan_says_whether_files_are_mapped(tmp_path: Path) -> None:
+    cache, some = Cache(tmp_path / "cache"), image(tmp_path, 3)
+    mapped = KeptRam(size_mib=2, at_mib=96, verify="all", dax=True)
+    plans = [make_kept_root(cache, some, recipe(tmp_path, one)).plan.read_text() for one in (REGION, mapped)]
+    assert "\ndax 0\n" in plans[0] and "\ndax 1\n" in plans[1]
+
+
 def test_a_root_that_is_larger_than_its_region_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"rootfs.kept_ram.size_mib: 2 MiB do not hold this root.* 2\.03 MiB"):
         make_kept_root(Cache(tmp_path / "cache"), image(tmp_path, 513), recipe(tmp_path))

@@ -131,3 +131,22 @@ def test_a_bit_turns_in_a_file_that_is_in_the_region(tmp_path: Path) -> None:
     read(tmp_path, text.replace("[booted]", fault.format("/usr/bin/app")))
     with pytest.raises(InputError, match="fault_file: /usr/share/a is in no RAM: rootfs.kept_ram.without"):
         read(tmp_path, text.replace("[booted]", fault.format("/usr/share/a")))
+
+
+@pytest.mark.parametrize(
+    ("form", "said"),
+    [
+        ('filesystem = "erofs"', None),
+        ('filesystem = "ext4"', None),
+        ('filesystem = "squashfs"', "files of squashfs do not lie there as they are"),
+        ('filesystem = "erofs"\ncompression = "lz4"', "files of erofs with lz4 do not lie there as they are"),
+    ],
+)
+def test_files_are_mapped_where_they_lie_as_they_are(tmp_path: Path, form: str, said: str | None) -> None:
+    text = SYSTEM.replace('filesystem = "erofs"', form).replace("= 8 }", '= 8, verify = "header", dax = true }')
+    if said is None:
+        system = read(tmp_path, text)
+        assert system.kept_ram is not None and system.kept_ram.dax
+        return
+    with pytest.raises(InputError, match=f"rootfs.kept_ram.dax: {said}"):
+        read(tmp_path, text)
