@@ -120,7 +120,7 @@ static int find(const struct plan *plan, char ret[REGION_PATH])
 
 	if (r == -EINVAL)
 		return why("the region has another size than %llu bytes", (unsigned long long)plan->size);
-	return r ? why("no region at %#llx: memmap= or its driver is missing", (unsigned long long)plan->start) : 0;
+	return r ? why("no region at %#llx: the kernel is not told of it, or its driver is missing", (unsigned long long)plan->start) : 0;
 }
 
 static int expect_header(const char *device, const struct plan *plan, struct header *ret)

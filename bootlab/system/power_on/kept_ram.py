@@ -38,8 +38,10 @@ def _expect_of_root(system: "System", kept: KeptRam) -> None:
         raise ValueError(f"power_on.fault_file: {file} is in no RAM: rootfs.kept_ram.without leaves {left[0]} out")
     if power_on is not None and power_on.fault is Fault.IMAGE_BIT:
         raise ValueError('power_on.fault = "image-bit" is of a board; of a root "file-bit" names a file')
-    if machine.arch != "x86_64" or machine.type.is_real:
-        raise ValueError(f'rootfs.device = "kept-ram": x86-64 is told of it, and this machine is {machine.arch}')
+    if machine.type.is_real or system.board is not None or machine.arch not in ("x86_64", "aarch64"):
+        raise ValueError(
+            f'rootfs.device = "kept-ram": x86-64 is told of it, and arm64 on "virt", and this machine is {machine.arch}'
+        )
     if system.initramfs is None or system.initramfs.path is not None:
         raise ValueError(
             'rootfs.device = "kept-ram": what reads it is in an initramfs that a recipe makes: '
@@ -49,7 +51,12 @@ def _expect_of_root(system: "System", kept: KeptRam) -> None:
         raise ValueError('kernel.cmdline: "rw", and a root in kept RAM is read-only: what is written belongs elsewhere')
     if machine.page_size is not PageSize.AUTO or system.snapshot is not None:
         raise ValueError('rootfs.device = "kept-ram" goes with neither machine.page_size nor [snapshot]')
-    kept.expect_room(machine.memory_mib)
+    if memory_at := system.memory_at:
+        if said := [word for word in system.kernel.cmdline.split() if word.startswith("mem=")]:
+            raise ValueError(f"kernel.cmdline: {said[0]}, and rootfs.kept_ram decides how much memory the kernel has")
+        kept.expect_at_end(memory_at, machine.memory_mib)
+    else:
+        kept.expect_room(machine.memory_mib)
     if kept.dax:
         assert system.rootfs is not None  # it is a root's
         _expect_dax(system.rootfs, kept)

@@ -13,6 +13,7 @@ _LOWEST_MIB: Final = 96
 """Below, the kernel lies, with all that it unpacks."""
 _AT_END_MIB: Final = 32
 """The initramfs and the firmware's tables are at the end of memory."""
+_LOWEST_OF_ARCHIVE_MIB: Final = 128
 _BELOW_MIB: Final = 2048
 """Where the memory of a PC may go on behind a gap."""
 
@@ -23,8 +24,9 @@ class KeptRam(Part):
 
     size_mib: int = Field(ge=2, le=_BELOW_MIB)
     """Of the region that is in self-refresh: what lies in it, and a header of 4 KiB."""
-    at_mib: int = Field(default=128, ge=_LOWEST_MIB, le=_BELOW_MIB)
-    """Where the region begins in physical memory; a board's may begin elsewhere than at 0."""
+    at_mib: int = Field(default=128, ge=_LOWEST_MIB, le=1 << 20)
+    """Where the region begins in physical memory, which begins at 0 on x86-64, at 1024 on arm64's virt and the armv7
+    board."""
     verify: Literal["verity", "all", "header"] = "verity"
     """Of a root `verity`: each block as it is read, and a wrong one restarts the machine; `all`: all of it before it is
     mounted, and a wrong one has the disk mounted instead. Of a board `all`: its CRC-32, before it is entered, and a
@@ -53,10 +55,12 @@ class KeptRam(Part):
         """Return how many bytes it has."""
         return self.size_mib << 20
 
-    @property
-    def word(self) -> str:
-        """Return the word by which the kernel is told that this memory is kept, and none of its own."""
-        return f"memmap={self.size_mib}M!{self.at_mib}M"
+    def word(self, memory_at: int) -> str:
+        """Return the word by which the kernel is told that this memory is none of its own, as the machine's begins.
+
+        On x86-64, whose begins at 0, it says that this memory is kept, too; elsewhere the device tree does.
+        """
+        return f"mem={self.at_mib - (memory_at >> 20)}M" if memory_at else f"memmap={self.size_mib}M!{self.at_mib}M"
 
     def expect_within(self, memory: range) -> None:
         """Raise ValueError for a region that is not in what a board's bootloader leaves alone of its memory."""
@@ -64,6 +68,22 @@ class KeptRam(Part):
             raise ValueError(
                 f"card.kept_ram: {self.size_mib} MiB at {self.at_mib} are not in what this board's bootloader leaves "
                 f"alone: {memory.start >> 20} to {memory.stop >> 20}; at_mib counts from address 0"
+            )
+
+    def expect_at_end(self, memory_at: int, memory_mib: int) -> None:
+        """Raise ValueError for a region that is not the end of a machine's memory, which begins at `memory_at`."""
+        first = memory_at >> 20
+        begin = first + memory_mib - self.size_mib
+        if self.at_mib != begin:
+            raise ValueError(
+                f"rootfs.kept_ram.at_mib is {self.at_mib}: the kernel is told how much memory it has, so the region is "
+                f"the end of machine.memory_mib: at_mib = {begin}, counted from address 0"
+            )
+        # QEMU loads the initramfs in the middle, at most so far up, and the device tree behind it (hw/arm/boot.c).
+        if begin - first < min(memory_mib // 2, _LOWEST_OF_ARCHIVE_MIB) + _AT_END_MIB:
+            raise ValueError(
+                f"rootfs.kept_ram.size_mib: {self.size_mib} of {memory_mib} MiB leave no room for the initramfs, "
+                "which is loaded in the middle: more machine.memory_mib"
             )
 
     def expect_room(self, memory_mib: int) -> None:

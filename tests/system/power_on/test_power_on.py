@@ -60,8 +60,19 @@ def sleeper() -> str:
 def test_a_region_is_told_to_the_kernel(tmp_path: Path) -> None:
     system = read(tmp_path, SYSTEM)
     assert system.rootfs is not None and system.rootfs.kept_ram is not None
-    assert system.rootfs.kept_ram.word == "memmap=8M!128M" and system.power_on is None
+    assert system.rootfs.kept_ram.word(system.memory_at) == "memmap=8M!128M" and system.power_on is None
     assert read(tmp_path, sleeper()).swap_device == "/dev/vdc"
+
+
+def test_an_arm64_kernel_is_told_how_much_memory_it_has_and_its_device_tree_of_the_region(tmp_path: Path) -> None:
+    text = SYSTEM.replace('"q35"', '"virt"').replace("size_mib = 8", "size_mib = 8, at_mib = 1272")
+    system = read(tmp_path, text)
+    assert system.kept_ram is not None and system.kept_ram.word(system.memory_at) == "mem=248M"
+    assert system.kept_span == range(248 << 20, 256 << 20)
+    with pytest.raises(InputError, match="kernel.cmdline: mem=99M, and rootfs.kept_ram decides"):
+        read(tmp_path, text.replace("root=/dev/vda", "root=/dev/vda mem=99M"))
+    with pytest.raises(InputError, match="size_mib: 104 of 256 MiB leave no room for the initramfs"):
+        read(tmp_path, text.replace("size_mib = 8, at_mib = 1272", "size_mib = 104, at_mib = 1176"))
 
 
 @pytest.mark.parametrize(
@@ -74,7 +85,9 @@ def test_a_region_is_told_to_the_kernel(tmp_path: Path) -> None:
         ("kept_ram = { size_mib = 8 }\n", "", "go together"),
         ("mount_root = true", 'path = "motd"', "an initramfs that a recipe makes"),
         ("root=/dev/vda", "root=/dev/vda rw", "is read-only"),
-        ('type = "q35"', 'type = "virt"', "x86-64 is told of it"),
+        ('type = "q35"', 'type = "virt"\narchitecture = "riscv64"', 'arm64 on "virt"'),
+        ('type = "q35"', 'type = "virt"', "at_mib = 1272"),
+        ("size_mib = 8 }", "size_mib = 8, dax = true }", "dm-verity reads each block through the page cache"),
         ("[booted]", '[power_on]\nkind = "cold"\nfault = "ram-lost"\n[booted]', 'kind is "cold"'),
         ("[booted]", '[power_on]\nkind = "self-refresh"\nfault = "file-bit"\n[booted]', "one needs the other"),
         ("[booted]", '[power_on]\nkind = "warm-reset"\nfault = "image-cut"\n[booted]', "of kind hibernated"),
