@@ -277,7 +277,13 @@ class _Preparation:
             return None
         image = self._root_image(recipe, tree)
         kept = image if recipe.kept_files is recipe else self._root_image(recipe.kept_files, tree)
-        return make_kept_root(self._shop.cache, kept, recipe, whole=None if kept is image else image)
+        return make_kept_root(
+            self._shop.cache,
+            kept,
+            recipe,
+            whole=None if kept is image else image,
+            store=self._system.changes_device,
+        )
 
     def root(self, recipe: Recipe, tree: Path | None) -> BuiltRoot:
         """Return what `recipe` describes; `tree` has the modules."""
@@ -381,6 +387,8 @@ class _Preparation:
                 paths.append(wanted.path)
             elif wanted.size_mib is not None and wanted.filesystem == "swap":
                 paths.append(make_swap(wanted.size_mib, self._shop.cache))
+            elif wanted.size_mib is not None and wanted.filesystem == "changes":
+                paths.append(disk.make_blank(wanted.size_mib, self._shop.cache))
             elif wanted.size_mib is not None:
                 paths.append(disk.make_empty_ext4(wanted.size_mib, self._shop.cache))
         return tuple(paths)

@@ -242,9 +242,17 @@ class System(Part):
     @property
     def swap_device(self) -> str | None:
         """Return the device file of the disk with a swap area, as a kernel names it; None where there is none."""
+        return self._virtio_disk_with("swap")
+
+    @property
+    def changes_device(self) -> str | None:
+        """Return the device file of the disk with what is written over a root in kept RAM; None where there is none."""
+        return self._virtio_disk_with("changes")
+
+    def _virtio_disk_with(self, filesystem: str) -> str | None:
         attached = [disk for disk in self.disks if disk.attach is Attachment.VIRTIO]
-        before = 1 if self.rootfs is not None and self.rootfs.device == "virtio-blk" else 0
-        places = [index for index, disk in enumerate(attached) if disk.filesystem == "swap"]
+        before = 1 if self.rootfs is not None and self.rootfs.device in ("virtio-blk", "kept-ram") else 0
+        places = [index for index, disk in enumerate(attached) if disk.filesystem == filesystem]
         return f"/dev/vd{chr(ord('a') + before + places[0])}" if places else None
 
     def _expect_only_answers(self) -> None:

@@ -10,7 +10,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <sched.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,10 +20,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "changes.h"
 #include "dax.h"
-#include "mark.h"
 #include "plan.h"
 #include "region.h"
+#include "said.h"
 #include "shared/files.h"
 #include "verity.h"
 
@@ -39,41 +39,24 @@
 /* Of a region with some of the files: where it and the root on the disk are mounted, of which the root is then made. */
 #define SOME "/kept"
 #define WHOLE "/whole"
+/* Where the root is mounted over which changes are laid. */
+#define BELOW "/below"
 
-enum { EXIT_FAILED = 1, EXIT_USE = 2, TRIES = 500, TRY_NS = 20000000, REASON_MAX = 160, IOPRIO_IDLE = 3 << 13 };
+enum { EXIT_FAILED = 1, EXIT_USE = 2, TRIES = 500, TRY_NS = 20000000, IOPRIO_IDLE = 3 << 13 };
 
 static const char help[] =
-	"usage: bootlab-kept mount DISK FOLDER | settle\n"
+	"usage: bootlab-kept mount DISK FOLDER | settle | save\n"
 	"\n"
 	"Mount the root out of RAM that has outlived the power, or out of its copy on disk; make it ready for the next start.\n"
 	"\n"
-	"  mount DISK FOLDER   in the initramfs: mount it on FOLDER, read-only; DISK has the copy\n"
+	"  mount DISK FOLDER   in the initramfs: mount it on FOLDER; DISK has the copy\n"
 	"  settle              in the root, once the system is ready: the trial is passed, or the RAM is filled again\n"
+	"  save                in the root: what was written over it is written to its disk, for the next start\n"
 	"\n"
 	"What there is to know is in " PLAN " of the initramfs.\n"
-	"Exit status: 0 done; 1 neither could be mounted, or the RAM could not be filled; 2 wrong use.\n";
+	"Exit status: 0 done; 1 neither could be mounted, the RAM could not be filled, or changes not be saved; 2 wrong use.\n";
 
 static char plan_text[PLAN_SIZE];
-static char reason[REASON_MAX];
-
-static int why(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-static int why(const char *format, ...)
-{
-	va_list words;
-
-	va_start(words, format);
-	vsnprintf(reason, sizeof reason, format, words);
-	va_end(words);
-	return -1;
-}
-
-static void make_mark(const char *name)
-{
-	mark_announce(name, (long)strlen(name));
-	printf("bootlab: mark %s\n", name);
-	fflush(stdout);
-}
 
 static int read_plan(const char *path, struct plan *ret)
 {
@@ -230,33 +213,48 @@ static int write_file(const char *path, const char *text)
 	return r;
 }
 
-static int mount_root(const char *disk, const char *folder)
+/* Out of RAM or from the disk: 0 or -errno. */
+static int mount_either(const struct plan *plan, const char *disk, const char *folder, bool *from_ram)
 {
-	struct plan plan;
-	int r;
-
-	if (read_plan(PLAN, &plan)) {
-		fprintf(stderr, "bootlab-kept: %s\n", reason);
-		return EXIT_FAILED;
-	}
-	mkdir(folder, 0755);
-	if (write_file(PLAN_OF_ROOT, plan_text))
-		fputs("bootlab-kept: /dev cannot be written: the RAM will not be filled\n", stderr);
-	if (!mount_from_ram(&plan, disk, folder)) {
-		puts(plan.dax ? "bootlab: fact root_source kept-ram\nbootlab: fact root_dax yes" : "bootlab: fact root_source kept-ram");
-		make_mark("root_kept");
+	*from_ram = !mount_from_ram(plan, disk, folder);
+	if (*from_ram) {
+		puts(plan->dax ? "bootlab: fact root_source kept-ram\nbootlab: fact root_dax yes" : "bootlab: fact root_source kept-ram");
 		return 0;
 	}
 	printf("bootlab: kept RAM refused: %s\nbootlab: fact kept_ram_refused %s\nbootlab: fact root_source disk\n", reason, reason);
 	make_mark("kept_refused");
 	if (write_file(DISK_OF_ROOT, disk))
 		fputs("bootlab-kept: /dev cannot be written: the RAM will not be filled\n", stderr);
-	r = mount_from_disk(&plan, disk, folder);
+	return mount_from_disk(plan, disk, folder);
+}
+
+static int mount_root(const char *disk, const char *folder)
+{
+	const char *below = folder;
+	struct plan plan;
+	bool from_ram;
+	int r;
+
+	if (read_plan(PLAN, &plan)) {
+		fprintf(stderr, "bootlab-kept: %s\n", reason);
+		return EXIT_FAILED;
+	}
+	if (plan.changes)
+		below = BELOW;
+	mkdir(folder, 0755);
+	mkdir(below, 0755);
+	if (write_file(PLAN_OF_ROOT, plan_text))
+		fputs("bootlab-kept: /dev cannot be written: the RAM will not be filled\n", stderr);
+	r = mount_either(&plan, disk, below, &from_ram);
 	if (r) {
 		fprintf(stderr, "bootlab-kept: %s: %s\n", disk, strerror(-r));
 		return EXIT_FAILED;
 	}
-	make_mark("root_disk");
+	if (plan.changes && changes_mount(&plan, below, folder)) {
+		fprintf(stderr, "bootlab-kept: %s\n", reason);
+		return EXIT_FAILED;
+	}
+	make_mark(from_ram ? "root_kept" : "root_disk");
 	return 0;
 }
 
@@ -320,7 +318,11 @@ static int settle(void)
 	char region[REGION_PATH];
 	struct plan plan;
 
-	if (read_plan(PLAN_OF_ROOT, &plan) || find(&plan, region))
+	if (read_plan(PLAN_OF_ROOT, &plan))
+		goto refused;
+	if (plan.changes && changes_pass(&plan))
+		printf("bootlab: changes are not known to be good: %s\n", reason);
+	if (find(&plan, region))
 		goto refused;
 	if (!file_exists(DISK_OF_ROOT)) {
 		if (pass_trial(region, &plan))
@@ -344,6 +346,25 @@ refused:
 	return EXIT_FAILED;
 }
 
+static void half_saved(void)
+{
+	make_mark("save_half");
+}
+
+static int save(void)
+{
+	struct plan plan;
+
+	stand_back();
+	if (read_plan(PLAN_OF_ROOT, &plan) || changes_save(&plan, half_saved)) {
+		printf("bootlab: changes are not saved: %s\n", reason);
+		make_mark("not_saved");
+		return EXIT_FAILED;
+	}
+	make_mark("saved");
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	setvbuf(stdout, NULL, _IOLBF, 0);
@@ -351,6 +372,8 @@ int main(int argc, char **argv)
 		return mount_root(argv[2], argv[3]);
 	if (argc == 2 && !strcmp(argv[1], "settle"))
 		return settle();
+	if (argc == 2 && !strcmp(argv[1], "save"))
+		return save();
 	fputs(help, argc == 2 && !strcmp(argv[1], "--help") ? stdout : stderr);
 	return argc == 2 && !strcmp(argv[1], "--help") ? 0 : EXIT_USE;
 }

@@ -11,6 +11,8 @@
  *   filesystem NAME
  *   verify verity | all | header
  *   dax 0 | 1             whether the files of the region are mapped where they lie, and not copied into the page cache
+ *   changes BYTES         of memory for what is written over the root; 0: it is read-only
+ *   store DEVICE          the disk to which that is written back (store.h); - where there is none
  *   root HASH             of the tree (sha256): the only image that is taken
  *   salt HEX
  */
@@ -21,7 +23,7 @@
 
 #include "header.h"
 
-enum { PLAN_SIZE = 4096, BLOCK = 4096 };
+enum { PLAN_SIZE = 4096, BLOCK = 4096, STORE_MAX = 31 };
 
 enum verify { VERIFY_BLOCKS, VERIFY_ALL, VERIFY_HEADER };
 
@@ -30,6 +32,8 @@ struct plan {
 	char filesystem[16];
 	enum verify verify;
 	unsigned dax;
+	uint64_t changes;
+	char store[STORE_MAX + 1];
 	char root[HASH_DIGITS + 1], salt[HASH_DIGITS + 1];
 };
 

@@ -35,6 +35,9 @@ class KeptRam(Part):
     dax: bool = Field(default=False, exclude_if=lambda value: not value)
     """Map the files of a root where they lie, past the page cache (`-o dax=always`); of `all` and `header`, of erofs
     and ext4. Where the kernel maps none so, the disk is mounted instead."""
+    changes_mib: int | None = Field(default=None, ge=1, le=_BELOW_MIB, exclude_if=lambda value: value is None)
+    """Of a root: memory for what is written over it, which `bootlab-kept save` writes to the disk with
+    `filesystem = "changes"`, for the next start; without it a root is read-only."""
     without: tuple[str, ...] = Field(default=(), strict=False, exclude_if=lambda value: not value)
     """Files and folders that are not kept in RAM, and are read from the disk: a region with some of the files."""
 
@@ -134,6 +137,12 @@ class Fault(StrEnum):
     """The disk has a newer image since, and its initramfs; or the card has."""
     HANG = "start-hung"
     """The start before came from the RAM, and was reset before it was ready."""
+    SAVE_CUT = "save-cut"
+    """Power was cut while changes of the root were written to their disk, half way, and not for the first time."""
+    CHANGES_BIT = "changes-bit"
+    """A bit has turned in the changes that were written last."""
+    CHANGES_HUNG = "changes-hung"
+    """Three starts with the changes that were written last were reset before they were ready."""
     OTHER_KERNEL = "other-kernel"
     """The image is of another kernel than the one that is started."""
     IMAGE_CUT = "image-cut"
@@ -142,6 +151,7 @@ class Fault(StrEnum):
     """Another system has mounted the root since, and written to it."""
 
 
+OF_CHANGES: Final = (Fault.SAVE_CUT, Fault.CHANGES_BIT, Fault.CHANGES_HUNG)
 _OF_HIBERNATED: Final = (Fault.OTHER_KERNEL, Fault.IMAGE_CUT, Fault.ROOT_CHANGED)
 
 

@@ -181,7 +181,7 @@ class QemuPrepared(Prepared):
     def finding(self, folder: Path, identity: str) -> Self:
         return replace(
             self,
-            left=finding(self.system, folder, self.files),
+            left=finding(self.system, folder),
             hashes={**self.hashes, "found": identity},
             sizes={**self.sizes, "found": sum(path.stat().st_blocks * 512 for path in folder.iterdir())},
         )

@@ -163,3 +163,36 @@ def test_files_are_mapped_where_they_lie_as_they_are(tmp_path: Path, form: str, 
         return
     with pytest.raises(InputError, match=f"rootfs.kept_ram.dax: {said}"):
         read(tmp_path, text)
+
+
+DISK = '[[disks]]\nsize_mib = 9\nfilesystem = "changes"\n[booted]'
+CHANGED = SYSTEM.replace("size_mib = 8 }", "size_mib = 8, changes_mib = 4 }").replace("[booted]", DISK)
+
+
+def test_what_is_written_over_a_root_goes_to_a_disk_of_its_own(tmp_path: Path) -> None:
+    assert read(tmp_path, CHANGED).changes_device == "/dev/vdb"
+    assert read(tmp_path, SYSTEM).changes_device is None
+    read(tmp_path, CHANGED.replace("[booted]", '[power_on]\nkind = "self-refresh"\nfault = "save-cut"\n[booted]'))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        (DISK, "[booted]", 'size_mib = 9, filesystem = "changes"; here are 0'),
+        ("size_mib = 9", "size_mib = 8", "its size_mib is more than 8"),
+        (", changes_mib = 4", "", 'filesystem = "changes" is of rootfs.kept_ram.changes_mib'),
+        ("size_mib = 9\n", 'path = "motd"\n', "is of a fresh disk"),
+        ('filesystem = "changes"', 'filesystem = "changes"\nattach = "nvme"', "on virtio"),
+    ],
+)
+def test_changes_that_have_nowhere_to_go_are_refused(tmp_path: Path, old: str, new: str, said: str) -> None:
+    assert old in CHANGED
+    with pytest.raises(InputError) as caught:
+        read(tmp_path, CHANGED.replace(old, new, 1))
+    assert said in caught.value.message
+
+
+def test_a_fault_of_changes_is_of_a_root_that_has_some(tmp_path: Path) -> None:
+    text = SYSTEM.replace("[booted]", '[power_on]\nkind = "self-refresh"\nfault = "changes-bit"\n[booted]')
+    with pytest.raises(InputError, match='fault = "changes-bit" is of rootfs.kept_ram.changes_mib'):
+        read(tmp_path, text)
