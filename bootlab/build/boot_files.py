@@ -1,6 +1,5 @@
 """System -> the files it boots from: kernel, symbols, initramfs, disks, card or flash; made or fetched, and hashed."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from bootlab.build.debian import packages
 from bootlab.build.formats.cpio import Entry
 from bootlab.build.image.files import find_image_files, read_booted_entries
 from bootlab.build.kernel.build import BuiltKernel, build_kernel
+from bootlab.build.kernel.expected_options import expect_options
 from bootlab.build.kernel.given import kernel_files
 from bootlab.build.kernel.image import expect_arch, expect_loadable, extract_vmlinux, inspect
 from bootlab.build.root import disk, initramfs
@@ -185,7 +185,7 @@ class _Preparation:
         configs = sorted(tree.glob("boot/config-*")) if tree is not None else []
         config = configs[0] if len(configs) == 1 else None
         if config is not None:
-            _expect_appendable(self._system, read_config(config))
+            expect_options(self._system, read_config(config))
         vmlinux = self.vmlinux(path)
         return _KernelFiles(path, tree, vmlinux, vmlinux, config=config)
 
@@ -222,7 +222,7 @@ class _Preparation:
             build,
             self._arch,
             initramfs=archive,
-            expect=lambda options: _expect_appendable(self._system, options),
+            expect=lambda options: expect_options(self._system, options),
         )
 
     def vmlinux(self, image: Path) -> Path | None:
@@ -277,7 +277,13 @@ class _Preparation:
             return None
         image = self._root_image(recipe, tree)
         kept = image if recipe.kept_files is recipe else self._root_image(recipe.kept_files, tree)
-        return make_kept_root(self._shop.cache, kept, recipe, whole=None if kept is image else image)
+        return make_kept_root(
+            self._shop.cache,
+            kept,
+            recipe,
+            whole=None if kept is image else image,
+            store=self._system.changes_device,
+        )
 
     def root(self, recipe: Recipe, tree: Path | None) -> BuiltRoot:
         """Return what `recipe` describes; `tree` has the modules."""
@@ -381,6 +387,8 @@ class _Preparation:
                 paths.append(wanted.path)
             elif wanted.size_mib is not None and wanted.filesystem == "swap":
                 paths.append(make_swap(wanted.size_mib, self._shop.cache))
+            elif wanted.size_mib is not None and wanted.filesystem == "changes":
+                paths.append(disk.make_blank(wanted.size_mib, self._shop.cache))
             elif wanted.size_mib is not None:
                 paths.append(disk.make_empty_ext4(wanted.size_mib, self._shop.cache))
         return tuple(paths)
@@ -399,16 +407,6 @@ def _expect_finished_medium(system: System) -> None:
         expect_card(card.path)
     if flash is not None and flash.path is not None and board is not None and board.flash is not None:
         expect_flash(flash.path, board.flash)
-
-
-def _expect_appendable(system: System, options: Mapping[str, str]) -> None:
-    missing = [option for option in system.appended_tree_options if options.get(option) != "y"]
-    if missing:
-        set_so = ", ".join(f"{option} = true" for option in missing)
-        raise InputError(
-            f'card.device_tree: "appended" needs a kernel with {" and ".join(missing)}, and this one is without',
-            hint=f'kernel.build.options: {set_so}; or card.device_tree = "separate"',
-        )
 
 
 def _extract(image: Path, out: Path) -> None:

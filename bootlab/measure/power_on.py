@@ -13,6 +13,7 @@ from typing import Final
 
 from bootlab.build.boot_files import root_entries_of
 from bootlab.build.formats.sparse import copy_sparse
+from bootlab.build.root.kept_changes import spoil_changes
 from bootlab.build.root.kept_region import copy_kept_memory, spoil
 from bootlab.build.root.left_disks import MEMORY, disk_file, spoil_disks
 from bootlab.build.workshop import Workshop
@@ -41,7 +42,8 @@ class Left:
 def system_before(system: System) -> System:
     """Return the system as it is switched on before: cold, or from good kept RAM where that start is to be cut off."""
     assert system.power_on is not None
-    before = PowerOn(kind=PowerOnKind.SELF_REFRESH) if system.power_on.fault is Fault.HANG else None
+    is_second = system.power_on.fault in (Fault.HANG, Fault.SAVE_CUT)
+    before = PowerOn(kind=PowerOnKind.SELF_REFRESH) if is_second else None
     return system.model_copy(update={"power_on": before})
 
 
@@ -78,12 +80,19 @@ def _make_found(shop: Workshop, before: Prepared, system: System, left: Path, ou
         copy_kept_memory(left / MEMORY, memory, region if system.power_on.kind is PowerOnKind.SELF_REFRESH else None)
         if fault is not None:
             spoil(memory, region, fault, _content(shop, system, system.power_on.fault_file))
-        return
+        if system.changes_device is None:
+            return
     disks = before.files.disks
     overlays = [shutil.copyfile(left / disk_file(index), out / disk_file(index)) for index in range(len(disks))]
-    if fault is not None:
-        first = 1 if system.rootfs is not None else 0
-        swap = first + next(index for index, disk in enumerate(system.disks) if disk.filesystem == "swap")
+    if fault is None:
+        return
+    first = 1 if system.rootfs is not None else 0
+    places = {disk.filesystem: first + index for index, disk in enumerate(system.disks)}
+    if system.changes_device is not None:
+        changes = places["changes"]
+        spoil_changes(overlays[changes], disks[changes], fault)
+    else:
+        swap = places["swap"]
         spoil_disks(overlays[swap], disks[swap].stat().st_size, (overlays[0], disks[0]) if first else None, fault)
 
 

@@ -264,6 +264,10 @@ class PowerOnRecord(Document):
     board kernel and root in `kept-ram` or on its `card`, as its SPL says."""
     refused: str | None = None
     """Why it did not take what it found, as the guest says; None where it did."""
+    changes_taken: int | None = Field(default=None, exclude_if=lambda value: value is None)
+    """The generation of what was written over a root in kept RAM that it has begun with; None where it took none."""
+    changes_refused: str | None = Field(default=None, exclude_if=lambda value: value is None)
+    """Why it did not take the newest of that; None where it did, and where there was none."""
     devices: list[WakeRecord] = Field(default=[], exclude_if=lambda value: not value)
     """Of a machine that slept, with `power_on.devices`: what took longest to wake first."""
     devices_untold: str = Field(default="", exclude_if=lambda value: not value)

@@ -51,6 +51,7 @@ from bootlab.targets.target import LineStamps, Names
 from bootlab.timeline import marks as m
 from bootlab.timeline import phases
 
+_MOST_DIGITS: Final = 20
 _LOADED_FROM: Final = {"root_kept": "kept-ram", "kept_refused": "card"}
 """A mark of SPL's (patches/u-boot/kept-ram.patch) -> where it takes kernel and root from."""
 
@@ -292,10 +293,17 @@ def _power_on_record(
         fault_file=asked.fault_file,
         source=facts.get("root_source", source),
         refused=facts.get("kept_ram_refused", facts.get("hibernation_refused")),
+        changes_taken=_number(facts.get("changes_taken")),
+        changes_refused=facts.get("changes_refused"),
         devices=wakes_of(facts) if asked.devices else [],
         devices_untold=untold_of(facts) if asked.devices else "",
         wake=wake,
     )
+
+
+def _number(text: str | None) -> int | None:
+    # A guest's console may say anything.
+    return int(text) if text is not None and text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS else None
 
 
 def _charges(seen: ObservedBoot, trace: PluginTrace | None) -> dict[str, ChargeRecord]:

@@ -229,8 +229,9 @@ class Disk(Part):
 
     path: Path | None = Field(default=None, strict=False)
     size_mib: int | None = Field(default=None, ge=1, le=1 << 20)
-    filesystem: Literal["ext4", "swap"] = "ext4"
-    """What is on a fresh one; `swap`: a swap area, into which a machine may hibernate (persistence.md)."""
+    filesystem: Literal["ext4", "swap", "changes"] = "ext4"
+    """What is on a fresh one; `swap`: a swap area, into which a machine may hibernate; `changes`: nothing yet, and then
+    what was written over a root in kept RAM (persistence.md)."""
     attach: Annotated[Attachment, TEXT] = Attachment.VIRTIO
     serial: Annotated[str, matching(r"[A-Za-z0-9._-]{1,20}", "is not 1 to 20 letters, digits and . _ -")] = "disk0"
     # Left out of documents where there is none, as those of older boots.
@@ -245,8 +246,8 @@ class Disk(Part):
             raise ValueError("give exactly one of path (an image) and size_mib (a fresh disk)")
         if self.attach is Attachment.CD:
             raise ValueError('attach "cd" is of an [image] that is an ISO')
-        if self.filesystem == "swap" and (self.size_mib is None or self.attach is not Attachment.VIRTIO):
-            raise ValueError('filesystem = "swap" is of a fresh disk, with size_mib, on virtio')
+        if self.filesystem != "ext4" and (self.size_mib is None or self.attach is not Attachment.VIRTIO):
+            raise ValueError(f'filesystem = "{self.filesystem}" is of a fresh disk, with size_mib, on virtio')
         if self.keep_writes and self.model is None:
             raise ValueError("keep_writes is of a disk with a model")
         if self.model is not None and self.attach is not Attachment.VIRTIO:

@@ -45,6 +45,8 @@ from bootlab.system.target.vmm import VmmProgram
 
 # A run's directory is called after two of them, and a file system takes 255 bytes.
 _LONGEST_NAME = 100
+_VIRT_MEMORY_AT = 0x40000000
+"""Of QEMU's virt for arm64 (hw/arm/virt.c)."""
 NAME = rf"[A-Za-z0-9][A-Za-z0-9._-]{{0,{_LONGEST_NAME - 1}}}"
 
 
@@ -234,15 +236,23 @@ class System(Part):
     @property
     def kept_span(self) -> range | None:
         """Return where in the machine's memory that region lies, from the memory's first byte on."""
-        kept, first = self.kept_ram, self.memory.start if self.memory is not None else 0
+        kept, first = self.kept_ram, self.memory_at
         return None if kept is None else range(kept.start - first, kept.start - first + kept.size)
 
     @property
     def swap_device(self) -> str | None:
         """Return the device file of the disk with a swap area, as a kernel names it; None where there is none."""
+        return self._virtio_disk_with("swap")
+
+    @property
+    def changes_device(self) -> str | None:
+        """Return the device file of the disk with what is written over a root in kept RAM; None where there is none."""
+        return self._virtio_disk_with("changes")
+
+    def _virtio_disk_with(self, filesystem: str) -> str | None:
         attached = [disk for disk in self.disks if disk.attach is Attachment.VIRTIO]
-        before = 1 if self.rootfs is not None and self.rootfs.device == "virtio-blk" else 0
-        places = [index for index, disk in enumerate(attached) if disk.filesystem == "swap"]
+        before = 1 if self.rootfs is not None and self.rootfs.device in ("virtio-blk", "kept-ram") else 0
+        places = [index for index, disk in enumerate(attached) if disk.filesystem == filesystem]
         return f"/dev/vd{chr(ord('a') + before + places[0])}" if places else None
 
     def _expect_only_answers(self) -> None:
@@ -367,6 +377,13 @@ class System(Part):
         if self.board is None:
             return None
         return range(self.board.memory_at, self.board.memory_at + (self.machine.memory_mib << 20))
+
+    @property
+    def memory_at(self) -> int:
+        """Return the physical address at which the machine's memory begins, where kept RAM may lie: 0 but on arm."""
+        if self.memory is not None:
+            return self.memory.start
+        return _VIRT_MEMORY_AT if (self.machine.type, self.machine.arch) == (MachineType.VIRT, "aarch64") else 0
 
     def with_cmdline(self, *words: str) -> "System":
         """Return this system with `words` added at the end of the kernel's own words on its command line."""

@@ -10,7 +10,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <sched.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,9 +20,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "mark.h"
+#include "changes.h"
+#include "dax.h"
 #include "plan.h"
 #include "region.h"
+#include "said.h"
 #include "shared/files.h"
 #include "verity.h"
 
@@ -31,46 +32,31 @@
 #define PLAN "/etc/bootlab/kept"
 #define PLAN_OF_ROOT "/dev/bootlab-kept"
 #define DISK_OF_ROOT "/dev/bootlab-kept-disk"
+/* Of the root: by it is seen how the files of the root are mapped. */
+#define OWN_PATH "/sbin/bootlab-kept"
 #define FROM_RAM "bootlab-kept"
 #define CHECKED "bootlab-kept-checked"
 /* Of a region with some of the files: where it and the root on the disk are mounted, of which the root is then made. */
 #define SOME "/kept"
 #define WHOLE "/whole"
+/* Where the root is mounted over which changes are laid. */
+#define BELOW "/below"
 
-enum { EXIT_FAILED = 1, EXIT_USE = 2, TRIES = 500, TRY_NS = 20000000, REASON_MAX = 160, IOPRIO_IDLE = 3 << 13 };
+enum { EXIT_FAILED = 1, EXIT_USE = 2, TRIES = 500, TRY_NS = 20000000, IOPRIO_IDLE = 3 << 13 };
 
 static const char help[] =
-	"usage: bootlab-kept mount DISK FOLDER | settle\n"
+	"usage: bootlab-kept mount DISK FOLDER | settle | save\n"
 	"\n"
 	"Mount the root out of RAM that has outlived the power, or out of its copy on disk; make it ready for the next start.\n"
 	"\n"
-	"  mount DISK FOLDER   in the initramfs: mount it on FOLDER, read-only; DISK has the copy\n"
+	"  mount DISK FOLDER   in the initramfs: mount it on FOLDER; DISK has the copy\n"
 	"  settle              in the root, once the system is ready: the trial is passed, or the RAM is filled again\n"
+	"  save                in the root: what was written over it is written to its disk, for the next start\n"
 	"\n"
 	"What there is to know is in " PLAN " of the initramfs.\n"
-	"Exit status: 0 done; 1 neither could be mounted, or the RAM could not be filled; 2 wrong use.\n";
+	"Exit status: 0 done; 1 neither could be mounted, the RAM could not be filled, or changes not be saved; 2 wrong use.\n";
 
 static char plan_text[PLAN_SIZE];
-static char reason[REASON_MAX];
-
-static int why(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-static int why(const char *format, ...)
-{
-	va_list words;
-
-	va_start(words, format);
-	vsnprintf(reason, sizeof reason, format, words);
-	va_end(words);
-	return -1;
-}
-
-static void make_mark(const char *name)
-{
-	mark_announce(name, (long)strlen(name));
-	printf("bootlab: mark %s\n", name);
-	fflush(stdout);
-}
 
 static int read_plan(const char *path, struct plan *ret)
 {
@@ -82,12 +68,33 @@ static int read_plan(const char *path, struct plan *ret)
 	return plan_read(plan_text, ret) ? why("%s: is no plan of a root in kept RAM", path) : 0;
 }
 
-static int mount_image(const char *device, const struct plan *plan, const char *folder)
+static int mount_image(const char *device, const struct plan *plan, const char *more, const char *folder)
 {
-	/* A journal is never replayed: all of it has to be as the tree says. */
-	const char *options = strcmp(plan->filesystem, "ext4") ? NULL : "noload";
+	char options[32];
 
+	/* A journal is never replayed: all of it has to be as the tree says. */
+	snprintf(options, sizeof options, "%s%s", strcmp(plan->filesystem, "ext4") ? "" : "noload,", more);
 	return mount(device, folder, plan->filesystem, MS_RDONLY, options) ? -errno : 0;
+}
+
+/* The region's image as it lies there, past the page cache where the plan asks for that: 0, or -1 with the reason. */
+static int mount_region(const char *region, const struct plan *plan, const char *folder)
+{
+	char probe[PATH_MAX];
+	int r = mount_image(region, plan, plan->dax ? "dax=always" : "", folder);
+
+	if (r)
+		return why("cannot be mounted%s: %s", plan->dax ? " with DAX" : "", strerror(-r));
+	if (!plan->dax)
+		return 0;
+	/* erofs mounts without DAX where it has none, and says so to the kernel's log alone. */
+	snprintf(probe, sizeof probe, "%s" OWN_PATH, folder);
+	r = dax_of_file(probe);
+	if (r > 0)
+		return 0;
+	umount(folder);
+	return r ? why("whether DAX took effect cannot be seen: %s: %s", OWN_PATH, strerror(-r)) :
+		   why("DAX did not take effect: the kernel, the region or %s has none", plan->filesystem);
 }
 
 static int find(const struct plan *plan, char ret[REGION_PATH])
@@ -96,7 +103,7 @@ static int find(const struct plan *plan, char ret[REGION_PATH])
 
 	if (r == -EINVAL)
 		return why("the region has another size than %llu bytes", (unsigned long long)plan->size);
-	return r ? why("no region at %#llx: memmap= or its driver is missing", (unsigned long long)plan->start) : 0;
+	return r ? why("no region at %#llx: the kernel is not told of it, or its driver is missing", (unsigned long long)plan->start) : 0;
 }
 
 static int expect_header(const char *device, const struct plan *plan, struct header *ret)
@@ -125,20 +132,18 @@ static int mount_verified(const char *region, const struct plan *plan, const cha
 	char device[VERITY_PATH];
 	int r;
 
-	if (plan->verify == VERIFY_HEADER) {
-		r = mount_image(region, plan, folder);
-		return r ? why("cannot be mounted: %s", strerror(-r)) : 0;
-	}
+	if (plan->verify == VERIFY_HEADER)
+		return mount_region(region, plan, folder);
 	r = verity_make(FROM_RAM, region, plan, plan->verify == VERIFY_BLOCKS, device);
 	if (r)
 		return why("no dm-verity over it: %s", strerror(-r));
 	if (plan->verify == VERIFY_ALL && (r = region_read_all(device, plan->image)))
 		why("a block is not what it was: %s", strerror(-r));
-	else if ((r = mount_image(device, plan, folder)))
+	else if (!plan->dax && (r = mount_image(device, plan, "", folder)))
 		why("cannot be mounted: %s", strerror(-r));
-	if (r)
+	if (r || plan->dax)
 		verity_remove(FROM_RAM);
-	return r;
+	return r || !plan->dax ? r : mount_region(region, plan, folder);
 }
 
 static int mount_from_disk(const struct plan *plan, const char *disk, const char *folder)
@@ -152,7 +157,7 @@ static int mount_from_disk(const struct plan *plan, const char *disk, const char
 			return -ENODEV;
 		nanosleep(&pause, NULL);
 	}
-	return mount_image(disk, plan, folder);
+	return mount_image(disk, plan, "", folder);
 }
 
 /* Some of the files are in the region: what is not there is read from the disk. */
@@ -208,33 +213,48 @@ static int write_file(const char *path, const char *text)
 	return r;
 }
 
-static int mount_root(const char *disk, const char *folder)
+/* Out of RAM or from the disk: 0 or -errno. */
+static int mount_either(const struct plan *plan, const char *disk, const char *folder, bool *from_ram)
 {
-	struct plan plan;
-	int r;
-
-	if (read_plan(PLAN, &plan)) {
-		fprintf(stderr, "bootlab-kept: %s\n", reason);
-		return EXIT_FAILED;
-	}
-	mkdir(folder, 0755);
-	if (write_file(PLAN_OF_ROOT, plan_text))
-		fputs("bootlab-kept: /dev cannot be written: the RAM will not be filled\n", stderr);
-	if (!mount_from_ram(&plan, disk, folder)) {
-		puts("bootlab: fact root_source kept-ram");
-		make_mark("root_kept");
+	*from_ram = !mount_from_ram(plan, disk, folder);
+	if (*from_ram) {
+		puts(plan->dax ? "bootlab: fact root_source kept-ram\nbootlab: fact root_dax yes" : "bootlab: fact root_source kept-ram");
 		return 0;
 	}
 	printf("bootlab: kept RAM refused: %s\nbootlab: fact kept_ram_refused %s\nbootlab: fact root_source disk\n", reason, reason);
 	make_mark("kept_refused");
 	if (write_file(DISK_OF_ROOT, disk))
 		fputs("bootlab-kept: /dev cannot be written: the RAM will not be filled\n", stderr);
-	r = mount_from_disk(&plan, disk, folder);
+	return mount_from_disk(plan, disk, folder);
+}
+
+static int mount_root(const char *disk, const char *folder)
+{
+	const char *below = folder;
+	struct plan plan;
+	bool from_ram;
+	int r;
+
+	if (read_plan(PLAN, &plan)) {
+		fprintf(stderr, "bootlab-kept: %s\n", reason);
+		return EXIT_FAILED;
+	}
+	if (plan.changes)
+		below = BELOW;
+	mkdir(folder, 0755);
+	mkdir(below, 0755);
+	if (write_file(PLAN_OF_ROOT, plan_text))
+		fputs("bootlab-kept: /dev cannot be written: the RAM will not be filled\n", stderr);
+	r = mount_either(&plan, disk, below, &from_ram);
 	if (r) {
 		fprintf(stderr, "bootlab-kept: %s: %s\n", disk, strerror(-r));
 		return EXIT_FAILED;
 	}
-	make_mark("root_disk");
+	if (plan.changes && changes_mount(&plan, below, folder)) {
+		fprintf(stderr, "bootlab-kept: %s\n", reason);
+		return EXIT_FAILED;
+	}
+	make_mark(from_ram ? "root_kept" : "root_disk");
 	return 0;
 }
 
@@ -298,7 +318,11 @@ static int settle(void)
 	char region[REGION_PATH];
 	struct plan plan;
 
-	if (read_plan(PLAN_OF_ROOT, &plan) || find(&plan, region))
+	if (read_plan(PLAN_OF_ROOT, &plan))
+		goto refused;
+	if (plan.changes && changes_pass(&plan))
+		printf("bootlab: changes are not known to be good: %s\n", reason);
+	if (find(&plan, region))
 		goto refused;
 	if (!file_exists(DISK_OF_ROOT)) {
 		if (pass_trial(region, &plan))
@@ -322,6 +346,25 @@ refused:
 	return EXIT_FAILED;
 }
 
+static void half_saved(void)
+{
+	make_mark("save_half");
+}
+
+static int save(void)
+{
+	struct plan plan;
+
+	stand_back();
+	if (read_plan(PLAN_OF_ROOT, &plan) || changes_save(&plan, half_saved)) {
+		printf("bootlab: changes are not saved: %s\n", reason);
+		make_mark("not_saved");
+		return EXIT_FAILED;
+	}
+	make_mark("saved");
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	setvbuf(stdout, NULL, _IOLBF, 0);
@@ -329,6 +372,8 @@ int main(int argc, char **argv)
 		return mount_root(argv[2], argv[3]);
 	if (argc == 2 && !strcmp(argv[1], "settle"))
 		return settle();
+	if (argc == 2 && !strcmp(argv[1], "save"))
+		return save();
 	fputs(help, argc == 2 && !strcmp(argv[1], "--help") ? stdout : stderr);
 	return argc == 2 && !strcmp(argv[1], "--help") ? 0 : EXIT_USE;
 }

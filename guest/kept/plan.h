@@ -10,6 +10,9 @@
  *                         some of its files, and is mounted over it
  *   filesystem NAME
  *   verify verity | all | header
+ *   dax 0 | 1             whether the files of the region are mapped where they lie, and not copied into the page cache
+ *   changes BYTES         of memory for what is written over the root; 0: it is read-only
+ *   store DEVICE          the disk to which that is written back (store.h); - where there is none
  *   root HASH             of the tree (sha256): the only image that is taken
  *   salt HEX
  */
@@ -20,7 +23,7 @@
 
 #include "header.h"
 
-enum { PLAN_SIZE = 4096, BLOCK = 4096 };
+enum { PLAN_SIZE = 4096, BLOCK = 4096, STORE_MAX = 31 };
 
 enum verify { VERIFY_BLOCKS, VERIFY_ALL, VERIFY_HEADER };
 
@@ -28,6 +31,9 @@ struct plan {
 	uint64_t start, size, image, bytes, copied_from;
 	char filesystem[16];
 	enum verify verify;
+	unsigned dax;
+	uint64_t changes;
+	char store[STORE_MAX + 1];
 	char root[HASH_DIGITS + 1], salt[HASH_DIGITS + 1];
 };
 

@@ -51,10 +51,13 @@ class RegionHeader:
     bytes: int
 
 
-def make_kept_root(cache: Cache, image: Path, recipe: Rootfs, whole: Path | None = None) -> KeptRoot:
+def make_kept_root(
+    cache: Cache, image: Path, recipe: Rootfs, *, whole: Path | None = None, store: str | None = None
+) -> KeptRoot:
     """Return what a root in kept RAM is made of, from the cache when it was made before.
 
-    `image`: what is kept; `whole`: the root, where that is not all of it. Raises InputError for what does not fit into
+    `image`: what is kept; `whole`: the root, where that is not all of it; `store`: the device that has its changes,
+    where it has some. Raises InputError for what does not fit into
     its region.
     """
     kept = recipe.kept_ram
@@ -81,12 +84,13 @@ def make_kept_root(cache: Cache, image: Path, recipe: Rootfs, whole: Path | None
         plan = (
             f"bootlab-kept 1\nregion {kept.start} {kept.size}\nimage {size}\nbytes {needed}\n"
             f"copied_from {copied_from}\nfilesystem {recipe.filesystem.value}\nverify {kept.verify}\n"
+            f"dax {int(kept.dax)}\nchanges {(kept.changes_mib or 0) << 20}\nstore {store or '-'}\n"
             f"root {root.hex()}\nsalt {_SALT.hex()}\n"
         )
         (out / PLAN_FILE).write_text(plan, encoding="ascii")
 
     under = "" if whole is None else f" over {file_sha256(whole)}"
-    key = f"2 {file_sha256(image)}{under} {recipe.filesystem.value} {kept.model_dump_json()}"
+    key = f"4 {file_sha256(image)}{under} {store} {recipe.filesystem.value} {kept.model_dump_json()}"
     made = cache.make("kept-root", key, write)
     return KeptRoot(made / DISK, made / PLAN_FILE)
 

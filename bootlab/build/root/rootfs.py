@@ -72,7 +72,8 @@ def key(recipe: Rootfs, made_of: Ingredients) -> str:
     # An image laid out by a pack has a UUID of its own since format 3; no other image changed by that.
     own_uuid = " own uuid" if recipe.laid_out else ""
     late = f" late {recipe.late} {recipe.late_mib}" if recipe.late else ""
-    return f"{form} {recipe.device == 'pmem'} {identify_content(recipe, made_of)}{own_uuid}{late}"
+    mapped = " mapped" if _is_mapped(recipe) else ""
+    return f"{form} {recipe.device == 'pmem'} {identify_content(recipe, made_of)}{own_uuid}{late}{mapped}"
 
 
 _Make = Callable[[Sequence[Entry]], None]
@@ -114,6 +115,9 @@ def _squashfs(recipe: Rootfs, path: Path) -> _Make:
 def _erofs(recipe: Rootfs, path: Path) -> _Make:
     require_program("fakeroot", package="fakeroot")
     options = ["-T0", "-x-1", f"-U{_UUID}"]
+    if _is_mapped(recipe):
+        # The end of a file that lies beside its inode is no page to be mapped.
+        options.append("-Enoinline_data")
     if recipe.compression is not Compression.NONE:
         options.append(f"-z{_erofs_compressor(recipe.compression)}")
     folder, archive = path.parent / "files", path.parent / "files.tar"
@@ -130,6 +134,10 @@ def _erofs(recipe: Rootfs, path: Path) -> _Make:
 
     require_program("mkfs.erofs", package="erofs-utils")
     return make
+
+
+def _is_mapped(recipe: Rootfs) -> bool:
+    return recipe.kept_ram is not None and recipe.kept_ram.dax
 
 
 def _has_xattrs(entries: Sequence[Entry]) -> bool:

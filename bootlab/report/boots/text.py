@@ -89,7 +89,11 @@ def power_on_words(power_on: PowerOnRecord) -> str:
     sources["image"] = "went on from its image"
     if power_on.source is not None:
         words += f"; {sources.get(power_on.source, power_on.source)}"
-    return words if power_on.refused is None else f"{words}; refused: {power_on.refused}"
+    if power_on.refused is not None:
+        words += f"; refused: {power_on.refused}"
+    if power_on.changes_taken is not None:
+        words += f"; changes of generation {power_on.changes_taken} over it"
+    return words if power_on.changes_refused is None else f"{words}; changes refused: {power_on.changes_refused}"
 
 
 def early_wake_lines(record: BootRecord) -> list[str]:

@@ -13,6 +13,7 @@ _LOWEST_MIB: Final = 96
 """Below, the kernel lies, with all that it unpacks."""
 _AT_END_MIB: Final = 32
 """The initramfs and the firmware's tables are at the end of memory."""
+_LOWEST_OF_ARCHIVE_MIB: Final = 128
 _BELOW_MIB: Final = 2048
 """Where the memory of a PC may go on behind a gap."""
 
@@ -23,13 +24,20 @@ class KeptRam(Part):
 
     size_mib: int = Field(ge=2, le=_BELOW_MIB)
     """Of the region that is in self-refresh: what lies in it, and a header of 4 KiB."""
-    at_mib: int = Field(default=128, ge=_LOWEST_MIB, le=_BELOW_MIB)
-    """Where the region begins in physical memory; a board's may begin elsewhere than at 0."""
+    at_mib: int = Field(default=128, ge=_LOWEST_MIB, le=1 << 20)
+    """Where the region begins in physical memory, which begins at 0 on x86-64, at 1024 on arm64's virt and the armv7
+    board."""
     verify: Literal["verity", "all", "header"] = "verity"
     """Of a root `verity`: each block as it is read, and a wrong one restarts the machine; `all`: all of it before it is
     mounted, and a wrong one has the disk mounted instead. Of a board `all`: its CRC-32, before it is entered, and a
     wrong one has the card read instead. Of both `header`: no block, a flipped bit is read as it is."""
     # Left out of documents where there is none, as those of older boots.
+    dax: bool = Field(default=False, exclude_if=lambda value: not value)
+    """Map the files of a root where they lie, past the page cache (`-o dax=always`); of `all` and `header`, of erofs
+    and ext4. Where the kernel maps none so, the disk is mounted instead."""
+    changes_mib: int | None = Field(default=None, ge=1, le=_BELOW_MIB, exclude_if=lambda value: value is None)
+    """Of a root: memory for what is written over it, which `bootlab-kept save` writes to the disk with
+    `filesystem = "changes"`, for the next start; without it a root is read-only."""
     without: tuple[str, ...] = Field(default=(), strict=False, exclude_if=lambda value: not value)
     """Files and folders that are not kept in RAM, and are read from the disk: a region with some of the files."""
 
@@ -50,10 +58,12 @@ class KeptRam(Part):
         """Return how many bytes it has."""
         return self.size_mib << 20
 
-    @property
-    def word(self) -> str:
-        """Return the word by which the kernel is told that this memory is kept, and none of its own."""
-        return f"memmap={self.size_mib}M!{self.at_mib}M"
+    def word(self, memory_at: int) -> str:
+        """Return the word by which the kernel is told that this memory is none of its own, as the machine's begins.
+
+        On x86-64, whose begins at 0, it says that this memory is kept, too; elsewhere the device tree does.
+        """
+        return f"mem={self.at_mib - (memory_at >> 20)}M" if memory_at else f"memmap={self.size_mib}M!{self.at_mib}M"
 
     def expect_within(self, memory: range) -> None:
         """Raise ValueError for a region that is not in what a board's bootloader leaves alone of its memory."""
@@ -61,6 +71,22 @@ class KeptRam(Part):
             raise ValueError(
                 f"card.kept_ram: {self.size_mib} MiB at {self.at_mib} are not in what this board's bootloader leaves "
                 f"alone: {memory.start >> 20} to {memory.stop >> 20}; at_mib counts from address 0"
+            )
+
+    def expect_at_end(self, memory_at: int, memory_mib: int) -> None:
+        """Raise ValueError for a region that is not the end of a machine's memory, which begins at `memory_at`."""
+        first = memory_at >> 20
+        begin = first + memory_mib - self.size_mib
+        if self.at_mib != begin:
+            raise ValueError(
+                f"rootfs.kept_ram.at_mib is {self.at_mib}: the kernel is told how much memory it has, so the region is "
+                f"the end of machine.memory_mib: at_mib = {begin}, counted from address 0"
+            )
+        # QEMU loads the initramfs in the middle, at most so far up, and the device tree behind it (hw/arm/boot.c).
+        if begin - first < min(memory_mib // 2, _LOWEST_OF_ARCHIVE_MIB) + _AT_END_MIB:
+            raise ValueError(
+                f"rootfs.kept_ram.size_mib: {self.size_mib} of {memory_mib} MiB leave no room for the initramfs, "
+                "which is loaded in the middle: more machine.memory_mib"
             )
 
     def expect_room(self, memory_mib: int) -> None:
@@ -111,6 +137,12 @@ class Fault(StrEnum):
     """The disk has a newer image since, and its initramfs; or the card has."""
     HANG = "start-hung"
     """The start before came from the RAM, and was reset before it was ready."""
+    SAVE_CUT = "save-cut"
+    """Power was cut while changes of the root were written to their disk, half way, and not for the first time."""
+    CHANGES_BIT = "changes-bit"
+    """A bit has turned in the changes that were written last."""
+    CHANGES_HUNG = "changes-hung"
+    """Three starts with the changes that were written last were reset before they were ready."""
     OTHER_KERNEL = "other-kernel"
     """The image is of another kernel than the one that is started."""
     IMAGE_CUT = "image-cut"
@@ -119,6 +151,7 @@ class Fault(StrEnum):
     """Another system has mounted the root since, and written to it."""
 
 
+OF_CHANGES: Final = (Fault.SAVE_CUT, Fault.CHANGES_BIT, Fault.CHANGES_HUNG)
 _OF_HIBERNATED: Final = (Fault.OTHER_KERNEL, Fault.IMAGE_CUT, Fault.ROOT_CHANGED)
 
 

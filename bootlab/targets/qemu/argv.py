@@ -137,6 +137,8 @@ class Wiring:
     """Of a boot that leaves its disks to another, or finds them."""
     words: str = ""
     """More of the kernel's command line."""
+    device_tree: Path | None = None
+    """In place of the one that QEMU makes."""
     lasting: bool = False
     """What the guest writes to its disk image and to UEFI's variables is kept: both files are this boot's alone."""
 
@@ -146,6 +148,12 @@ class Wiring:
         if self.snapshot is None:
             return self.overlays
         return Overlays(self.snapshot.overlays, kept=not self.snapshot.incoming, reads=self.snapshot.reads)
+
+
+def bare_argv(system: System) -> list[str]:
+    """Return the command line of the system's machine alone, nothing plugged in: its device tree follows from it."""
+    argv = [qemu_binary(system), "-nodefaults", "-no-user-config", "-display", "none"]
+    return [*argv, *_machine(system, Wiring(Path())), *_clock(system, Accelerator.TCG)]
 
 
 def qemu_binary(system: System) -> str:
@@ -164,6 +172,8 @@ def qemu_argv(system: System, files: BootFiles, wiring: Wiring) -> list[str]:
         argv += _image(system, files, lasting=wiring.lasting)
     else:
         argv += _kernel(system, files, wiring.words) if system.board is None else _board(system.board, files)
+    if wiring.device_tree is not None:
+        argv += ["-dtb", str(wiring.device_tree)]
     if any("audiodev=none" in device for device in system.machine.devices):
         # A sound card wants something to play to, and there is no default.
         argv += ["-audiodev", "none,id=none"]
@@ -202,7 +212,7 @@ def _loaded(files: BootFiles, words: str) -> list[str]:
 
 def _cmdline(system: System) -> str:
     kept = system.rootfs.kept_ram if system.rootfs is not None else None
-    return system.kernel.cmdline if kept is None else add_words(system.kernel.cmdline, kept.word)
+    return system.kernel.cmdline if kept is None else add_words(system.kernel.cmdline, kept.word(system.memory_at))
 
 
 def _image(system: System, files: BootFiles, *, lasting: bool) -> list[str]:

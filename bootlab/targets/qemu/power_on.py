@@ -15,9 +15,11 @@ from bootlab.process import run
 from bootlab.system import KEEPS_RAM, BootFiles, Fault, System
 from bootlab.targets.qemu.argv import MemoryFile, Overlays
 
-_STOPS: Final = {Fault.REFILL_CUT: "refill_half", Fault.HANG: "root_kept"}
+_STOPS: Final = {Fault.REFILL_CUT: "refill_half", Fault.HANG: "root_kept", Fault.SAVE_CUT: "save_half"}
 """The guest's mark at which the boot before is cut off that leaves such a fault (guest/kept/main.c)."""
 _KEPT: Final = "kept"
+_SAVED: Final = "saved"
+"""The last mark of a root with changes: docs/persistence.md has it save them once its RAM is seen to."""
 _HIBERNATING, _FAILED = "hibernating", "not_slept"
 """guest/sleep/main.c"""
 
@@ -45,10 +47,11 @@ def leaving(system: System, folder: Path, found: LeftFiles | None) -> LeftFiles:
     if asked is None or not asked.finds:
         raise InputError("power_on.kind: this machine finds nothing of a boot before it")
     if asked.kind in KEEPS_RAM:
-        stop = _STOPS.get(asked.fault, _KEPT) if asked.fault is not None else _KEPT
-        return LeftFiles(memory=MemoryFile(folder / MEMORY, shared=True), until=stop, stop=stop)
-    disks = (1 if system.rootfs is not None else 0) + len(system.disks)
-    overlays = Overlays(tuple(folder / disk_file(index) for index in range(disks)), kept=True)
+        last = _KEPT if system.changes_device is None else _SAVED
+        stop = _STOPS.get(asked.fault, last) if asked.fault is not None else last
+        overlays = None if system.changes_device is None else _overlays(system, folder, kept=True)
+        return LeftFiles(MemoryFile(folder / MEMORY, shared=True), overlays, until=stop, stop=stop)
+    overlays = _overlays(system, folder, kept=True)
     words = f"bootlab.sleep=disk:{system.swap_device}"
     return LeftFiles(overlays=overlays, until=_HIBERNATING, stop=_FAILED, words=words)
 
@@ -58,19 +61,27 @@ def make_left_files(left: LeftFiles, found: LeftFiles | None, files: BootFiles) 
     if left.memory is not None and found is not None and found.memory is not None:
         shutil.copyfile(found.memory.path, left.memory.path)
     if left.overlays is not None:
+        if found is not None and found.overlays is not None:
+            for path, before in zip(left.overlays.paths, found.overlays.paths, strict=True):
+                shutil.copyfile(before, path)
+            return
         for path, below in zip(left.overlays.paths, files.disks, strict=True):
             size = str(below.stat().st_size)
             run(["qemu-img", "create", "-q", "-f", "qcow2", path, size], package="qemu-utils")
 
 
-def finding(system: System, folder: Path, files: BootFiles) -> LeftFiles:
+def finding(system: System, folder: Path) -> LeftFiles:
     """Return what a power-on of `system` finds in `folder`."""
     assert system.power_on is not None
-    if system.power_on.kind in KEEPS_RAM:
-        return LeftFiles(memory=MemoryFile(folder / MEMORY, shared=False))
-    return LeftFiles(
-        overlays=Overlays(tuple(folder / disk_file(index) for index in range(len(files.disks))), kept=False)
-    )
+    if system.power_on.kind not in KEEPS_RAM:
+        return LeftFiles(overlays=_overlays(system, folder, kept=False))
+    overlays = None if system.changes_device is None else _overlays(system, folder, kept=False)
+    return LeftFiles(MemoryFile(folder / MEMORY, shared=False), overlays)
+
+
+def _overlays(system: System, folder: Path, *, kept: bool) -> Overlays:
+    disks = (1 if system.rootfs is not None else 0) + len(system.disks)
+    return Overlays(tuple(folder / disk_file(index) for index in range(disks)), kept=kept)
 
 
 def leaving_config(config: str, stop: str) -> str:

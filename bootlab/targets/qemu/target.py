@@ -32,6 +32,7 @@ from bootlab.targets.qemu.host_charges import charge_lines, model_hash
 from bootlab.targets.qemu.huge_pages import expect_pages
 from bootlab.targets.qemu.hypervisor import hypervisor_line
 from bootlab.targets.qemu.image_stages import image_stage_lines
+from bootlab.targets.qemu.kept_tree import make_kept_tree
 from bootlab.targets.qemu.kvm import probe_kvm
 from bootlab.targets.qemu.life import expect_lives, left_by, life_config, make_room, press_power_button
 from bootlab.targets.qemu.network import GuestNetwork, read_network
@@ -96,6 +97,7 @@ class QemuPrepared(Prepared):
                 memory=self.left.memory if self.left is not None else None,
                 overlays=self.left.overlays if self.left is not None else None,
                 words=self._sleep_words,
+                device_tree=make_kept_tree(system, folder),
                 lasting=self.lasting,
             )
             argv += qemu_argv(system, self.files, wiring)
@@ -179,7 +181,7 @@ class QemuPrepared(Prepared):
     def finding(self, folder: Path, identity: str) -> Self:
         return replace(
             self,
-            left=finding(self.system, folder, self.files),
+            left=finding(self.system, folder),
             hashes={**self.hashes, "found": identity},
             sizes={**self.sizes, "found": sum(path.stat().st_blocks * 512 for path in folder.iterdir())},
         )

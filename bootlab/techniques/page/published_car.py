@@ -18,9 +18,9 @@ CAR_2016 = PublishedTable(
             "bootloader: kernel and root in RAM that outlives power-off",
             "5.9 -> 0.15 s",
             (),
-            '`rootfs.device = "kept-ram"` of x86-64, `card.kept_ram` of the armv7 board, whose SPL takes both from '
-            "there, with `--power-on self-refresh`: [persistence.md](persistence.md#figures); not done on arm64, the "
-            "car's: nothing tells its kernel of the region",
+            '`rootfs.device = "kept-ram"` of x86-64 and arm64, `card.kept_ram` of the armv7 board, whose SPL takes '
+            "both from there, with `--power-on self-refresh`: [persistence.md](persistence.md#figures); of arm64, the "
+            "car's, the root alone",
         ),
         PublishedRow(
             "only the programs that the start needs are in that RAM",
@@ -33,7 +33,8 @@ CAR_2016 = PublishedTable(
             "PRAMFS for it: in place, not lost by a reboot, no extra RAM",
             "none",
             (),
-            "not in Linux any more; erofs, squashfs or ext4 on dm-verity in its place, read through the page cache",
+            "not in Linux any more; erofs or ext4 in its place, by `rootfs.kept_ram.dax` without extra RAM, or on "
+            "dm-verity and read through the page cache: [persistence.md](persistence.md#dax-or-page-cache)",
         ),
         PublishedRow("drivers initialised in parallel", "1.1 -> 0.8 s", ("cmdline_driver_async_probe",)),
         PublishedRow(

@@ -137,6 +137,11 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Boot:
     for name, modules in (("some", '"dm_verity", "overlay"'), ("some-without-overlay", '"dm_verity"')):
         text = f'name = "{name}"' + COMMON.replace("WORDS", "acpi=off rootfstype=erofs")
         (folder / f"{name}.toml").write_text(text + some.replace('"dm_verity"', modules))
+    for filesystem, size_mib, verify in (("erofs", 8, "all"), ("ext4", 16, "header")):
+        mapped = KEPT.replace('VERIFY"', f'{verify}", dax = true').replace('"erofs"', f'"{filesystem}"')
+        mapped = mapped.replace("size_mib = 8", f"size_mib = {size_mib}")
+        text = f'name = "mapped-{filesystem}"' + COMMON.replace("WORDS", f"acpi=off rootfstype={filesystem}")
+        (folder / f"mapped-{filesystem}.toml").write_text(text + mapped)
     text = 'name = "long-path"' + COMMON.replace("WORDS", "acpi=off rootfstype=erofs")
     text = text.replace("root=/dev/vda", f"root=/dev/{'/' * 100}vda")
     (folder / "long-path.toml").write_text(text + KEPT.replace("VERIFY", "verity"))
@@ -210,6 +215,33 @@ def test_some_of_the_files_are_kept_and_the_others_are_read_from_the_disk(kept: 
     assert read["outcome"] == "not ready" and "guest reset before ready" in read["detail"]
     none = kept("some-without-overlay", "self-refresh")
     assert power_on(none) == ("disk", "cannot be laid over /dev/vda: the kernel has no overlay file system")
+
+
+@pytest.mark.parametrize("name", ["mapped-erofs", "mapped-ext4"])
+def test_the_files_of_a_root_are_mapped_where_they_lie(kept: Boot, name: str) -> None:
+    """What the kernel says of a file of the root is in the record; of the disk's copy it says nothing."""
+    record = kept(name, "self-refresh")
+    assert record["outcome"] == "ready" and power_on(record) == ("kept-ram", None)
+    assert record["facts"]["root_dax"] == "yes"
+    assert "root_dax" not in kept(name, "cold")["facts"]
+    assert "root_dax" not in kept("verity", "self-refresh")["facts"]
+
+
+def test_a_root_whose_files_cannot_be_mapped_is_refused_and_the_disk_is_booted(kept: Boot, tmp_path: Path) -> None:
+    """A finished image of packed files: nothing in the system file says so, and erofs mounts it all the same."""
+    for name, text in (("init", KEPT_INIT), ("needed", "needed\n" * 1000), ("not-needed", "not needed\n")):
+        (tmp_path / name).write_text(text)
+    text = 'name = "packed"' + COMMON.replace("WORDS", "acpi=off rootfstype=erofs")
+    made = tmp_path / "made.toml"
+    made.write_text(text + KEPT.replace("VERIFY", "verity").replace("[rootfs]", '[rootfs]\ncompression = "lz4"'))
+    argv = [sys.executable, "-m", "bootlab", "build", "rootfs", made, "--json"]
+    image = json.loads(subprocess.run(argv, capture_output=True, check=True, timeout=300).stdout)["path"]
+    whole = KEPT.replace('VERIFY"', 'header", dax = true').replace('init = "init"', f'path = "{image}"')
+    whole = "".join(line for line in whole.splitlines(keepends=True) if not line.startswith("files ="))
+    (tmp_path / "packed.toml").write_text(text + whole)
+    record = boots_of(tmp_path)("packed", "self-refresh")
+    assert record["outcome"] == "ready" and "root_dax" not in record["facts"]
+    assert power_on(record) == ("disk", "DAX did not take effect: the kernel, the region or erofs has none")
 
 
 def region_and_disk(record: dict[str, Any]) -> tuple[bytes, bytes]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bootlab.build.cache import Cache
-from bootlab.build.root.disk import make_empty_ext4
+from bootlab.build.root.disk import make_blank, make_empty_ext4
 from bootlab.process import require_program, run
 
 pytestmark = pytest.mark.skipif(
@@ -26,3 +26,8 @@ def test_the_bytes_do_not_depend_on_the_time(tmp_path: Path) -> None:
     first = make_empty_ext4(16, Cache(tmp_path / "first")).read_bytes()
     time.sleep(1.1)  # the file system's times count seconds
     assert make_empty_ext4(16, Cache(tmp_path / "second")).read_bytes() == first
+
+
+def test_a_blank_disk_has_nothing_but_zeros(tmp_path: Path) -> None:
+    data = make_blank(1, Cache(tmp_path)).read_bytes()
+    assert len(data) == 1 << 20 and not data.strip(b"\0")

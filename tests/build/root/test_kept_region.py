@@ -74,10 +74,21 @@ def test_some_of_the_files_lie_behind_the_whole_root(tmp_path: Path) -> None:
     whole = tmp_path / "whole"
     whole.write_bytes(b"all of it" * 1000)
     cache, some = Cache(tmp_path / "cache"), image(tmp_path, 3)
-    alone, kept = (make_kept_root(cache, some, recipe(tmp_path), other) for other in (None, whole))
+    alone, kept = (make_kept_root(cache, some, recipe(tmp_path), whole=other) for other in (None, whole))
     plans = [dict(line.split(" ", 1) for line in one.plan.read_text().splitlines()) for one in (alone, kept)]
     assert plans[0] == plans[1] | {"copied_from": "0"} and plans[1]["copied_from"] == "12288"
     assert kept.disk.read_bytes() == whole.read_bytes().ljust(12288, b"\0") + alone.disk.read_bytes()
+
+
+def test_the_plan_says_whether_files_are_mapped_and_where_changes_go(tmp_path: Path) -> None:
+    cache, some = Cache(tmp_path / "cache"), image(tmp_path, 3)
+    mapped = KeptRam(size_mib=2, at_mib=96, verify="all", dax=True)
+    plans = [make_kept_root(cache, some, recipe(tmp_path, one)).plan.read_text() for one in (REGION, mapped)]
+    assert all("\nchanges 0\nstore -\n" in plan for plan in plans)
+    changed = KeptRam(size_mib=2, at_mib=96, changes_mib=4)
+    plan = make_kept_root(cache, some, recipe(tmp_path, changed), store="/dev/vdb").plan.read_text()
+    assert "\nchanges 4194304\nstore /dev/vdb\n" in plan
+    assert "\ndax 0\n" in plans[0] and "\ndax 1\n" in plans[1]
 
 
 def test_a_root_that_is_larger_than_its_region_is_refused(tmp_path: Path) -> None:

@@ -193,6 +193,13 @@ def test_an_early_wake_says_what_it_was_good_for(ignition_ns: int | None, said: 
     assert "woken by" in printed(text.boot(woken)) and text.early_wake_lines(record) == []
 
 
+def test_what_was_written_over_a_root_is_told_of_beside_the_ram() -> None:
+    found = PowerOnRecord(kind="self-refresh", source="kept-ram", changes_taken=7)
+    assert text.power_on_words(found).endswith("root from kept RAM; changes of generation 7 over it")
+    other = found.model_copy(update={"changes_taken": None, "changes_refused": "they are damaged"})
+    assert text.power_on_words(other).endswith("root from kept RAM; changes refused: they are damaged")
+
+
 def test_a_boot_that_was_not_ready_says_why() -> None:
     out = printed(text.boot(series("series-panicked.json")[0]))
     assert "panicked" in out

@@ -60,8 +60,19 @@ def sleeper() -> str:
 def test_a_region_is_told_to_the_kernel(tmp_path: Path) -> None:
     system = read(tmp_path, SYSTEM)
     assert system.rootfs is not None and system.rootfs.kept_ram is not None
-    assert system.rootfs.kept_ram.word == "memmap=8M!128M" and system.power_on is None
+    assert system.rootfs.kept_ram.word(system.memory_at) == "memmap=8M!128M" and system.power_on is None
     assert read(tmp_path, sleeper()).swap_device == "/dev/vdc"
+
+
+def test_an_arm64_kernel_is_told_how_much_memory_it_has_and_its_device_tree_of_the_region(tmp_path: Path) -> None:
+    text = SYSTEM.replace('"q35"', '"virt"').replace("size_mib = 8", "size_mib = 8, at_mib = 1272")
+    system = read(tmp_path, text)
+    assert system.kept_ram is not None and system.kept_ram.word(system.memory_at) == "mem=248M"
+    assert system.kept_span == range(248 << 20, 256 << 20)
+    with pytest.raises(InputError, match="kernel.cmdline: mem=99M, and rootfs.kept_ram decides"):
+        read(tmp_path, text.replace("root=/dev/vda", "root=/dev/vda mem=99M"))
+    with pytest.raises(InputError, match="size_mib: 104 of 256 MiB leave no room for the initramfs"):
+        read(tmp_path, text.replace("size_mib = 8, at_mib = 1272", "size_mib = 104, at_mib = 1176"))
 
 
 @pytest.mark.parametrize(
@@ -74,7 +85,9 @@ def test_a_region_is_told_to_the_kernel(tmp_path: Path) -> None:
         ("kept_ram = { size_mib = 8 }\n", "", "go together"),
         ("mount_root = true", 'path = "motd"', "an initramfs that a recipe makes"),
         ("root=/dev/vda", "root=/dev/vda rw", "is read-only"),
-        ('type = "q35"', 'type = "virt"', "x86-64 is told of it"),
+        ('type = "q35"', 'type = "virt"\narchitecture = "riscv64"', 'arm64 on "virt"'),
+        ('type = "q35"', 'type = "virt"', "at_mib = 1272"),
+        ("size_mib = 8 }", "size_mib = 8, dax = true }", "dm-verity reads each block through the page cache"),
         ("[booted]", '[power_on]\nkind = "cold"\nfault = "ram-lost"\n[booted]', 'kind is "cold"'),
         ("[booted]", '[power_on]\nkind = "self-refresh"\nfault = "file-bit"\n[booted]', "one needs the other"),
         ("[booted]", '[power_on]\nkind = "warm-reset"\nfault = "image-cut"\n[booted]', "of kind hibernated"),
@@ -131,3 +144,55 @@ def test_a_bit_turns_in_a_file_that_is_in_the_region(tmp_path: Path) -> None:
     read(tmp_path, text.replace("[booted]", fault.format("/usr/bin/app")))
     with pytest.raises(InputError, match="fault_file: /usr/share/a is in no RAM: rootfs.kept_ram.without"):
         read(tmp_path, text.replace("[booted]", fault.format("/usr/share/a")))
+
+
+@pytest.mark.parametrize(
+    ("form", "said"),
+    [
+        ('filesystem = "erofs"', None),
+        ('filesystem = "ext4"', None),
+        ('filesystem = "squashfs"', "files of squashfs do not lie there as they are"),
+        ('filesystem = "erofs"\ncompression = "lz4"', "files of erofs with lz4 do not lie there as they are"),
+    ],
+)
+def test_files_are_mapped_where_they_lie_as_they_are(tmp_path: Path, form: str, said: str | None) -> None:
+    text = SYSTEM.replace('filesystem = "erofs"', form).replace("= 8 }", '= 8, verify = "header", dax = true }')
+    if said is None:
+        system = read(tmp_path, text)
+        assert system.kept_ram is not None and system.kept_ram.dax
+        return
+    with pytest.raises(InputError, match=f"rootfs.kept_ram.dax: {said}"):
+        read(tmp_path, text)
+
+
+DISK = '[[disks]]\nsize_mib = 9\nfilesystem = "changes"\n[booted]'
+CHANGED = SYSTEM.replace("size_mib = 8 }", "size_mib = 8, changes_mib = 4 }").replace("[booted]", DISK)
+
+
+def test_what_is_written_over_a_root_goes_to_a_disk_of_its_own(tmp_path: Path) -> None:
+    assert read(tmp_path, CHANGED).changes_device == "/dev/vdb"
+    assert read(tmp_path, SYSTEM).changes_device is None
+    read(tmp_path, CHANGED.replace("[booted]", '[power_on]\nkind = "self-refresh"\nfault = "save-cut"\n[booted]'))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        (DISK, "[booted]", 'size_mib = 9, filesystem = "changes"; here are 0'),
+        ("size_mib = 9", "size_mib = 8", "its size_mib is more than 8"),
+        (", changes_mib = 4", "", 'filesystem = "changes" is of rootfs.kept_ram.changes_mib'),
+        ("size_mib = 9\n", 'path = "motd"\n', "is of a fresh disk"),
+        ('filesystem = "changes"', 'filesystem = "changes"\nattach = "nvme"', "on virtio"),
+    ],
+)
+def test_changes_that_have_nowhere_to_go_are_refused(tmp_path: Path, old: str, new: str, said: str) -> None:
+    assert old in CHANGED
+    with pytest.raises(InputError) as caught:
+        read(tmp_path, CHANGED.replace(old, new, 1))
+    assert said in caught.value.message
+
+
+def test_a_fault_of_changes_is_of_a_root_that_has_some(tmp_path: Path) -> None:
+    text = SYSTEM.replace("[booted]", '[power_on]\nkind = "self-refresh"\nfault = "changes-bit"\n[booted]')
+    with pytest.raises(InputError, match='fault = "changes-bit" is of rootfs.kept_ram.changes_mib'):
+        read(tmp_path, text)
