@@ -55,6 +55,11 @@ from bootlab.timeline import phases
 _LOADED_FROM: Final = {"root_kept": "kept-ram", "kept_refused": "card"}
 """A mark of SPL's (patches/u-boot/kept-ram.patch) -> where it takes kernel and root from."""
 
+_READY_BEFORE: Final = (
+    "it was ready before it slept, and a boot has one mark of a name: of a machine that is to sleep the mark that says "
+    "ready is made behind /sbin/bootlab-sleep alone"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class HostRun:
@@ -148,6 +153,8 @@ def _as_traced(ending: Ending, system: System, marks: Mapping[str, int], text: s
     """Return the ending of a boot as its marks have it: ready is what was seen to be ready, and to have woken."""
     if ending.outcome is not Outcome.READY:
         return replace(ending, detail=f"{unwoken}; {ending.detail}".strip("; ")) if unwoken else ending
+    if m.READY not in marks and is_waking(system) and m.WAKE in marks:
+        return Ending(Outcome.NOT_READY, _READY_BEFORE)
     if m.READY not in marks:
         return Ending(Outcome.NOT_READY, "the console said ready, but the plugin saw neither mark nor line")
     if is_waking(system) and m.WAKE not in marks:
@@ -223,7 +230,9 @@ def _find_ready_stamp(seen: ObservedBoot, trace: PluginTrace | None) -> Stamp | 
         return trace.guest_marks[seen.system.booted.mark]
     # Said on the console only: by pattern, or by a script that wrote the mark's line itself.
     offset = seen.heard.ready_offset
-    return trace.console_stamp(offset) if offset is not None else None
+    stamp = trace.console_stamp(offset) if offset is not None else None
+    # Of a machine that woke, one that is from before its wake is no mark of this waking.
+    return None if stamp is None or stamp.t_ns < 0 else stamp
 
 
 def _collect_marks(said: Mapping[str, int], trace: PluginTrace | None, ready: Stamp | None) -> dict[str, int]:
