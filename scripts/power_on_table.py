@@ -5,7 +5,7 @@ Each line is of one recorded boot: nothing is booted here, so the figures are th
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -78,6 +78,27 @@ def table(records: Sequence[BootRecord]) -> str:
     return markdown_table(["system", "kind", *numbers, "lost or risked"], rows)
 
 
+def matrix(rows: Mapping[str, Sequence[BootRecord]]) -> str:
+    """Return a row for each system and a column for each kind: when it was ready, and how much of its own cold boot.
+
+    A system may be several system files, as one kind asks for other parts than another: then each has a figure.
+    """
+    kinds = [kind for kind in _RISKS if any(kind == kind_of(one) for records in rows.values() for one in records)]
+    lines = []
+    for name, records in rows.items():
+        cold = {one.system: one.ready_ns for one in records if kind_of(one) == "cold"}
+        cells = [", ".join(_figure(one, cold) for one in records if kind_of(one) == kind) for kind in kinds]
+        lines.append([name, *cells])
+    return markdown_table(["ready, ms", *(f"{kind}>" for kind in kinds)], lines)
+
+
+def _figure(record: BootRecord, cold: Mapping[str, int | None]) -> str:
+    whole_ns = None if kind_of(record) == "cold" else cold.get(record.system)
+    share = "" if not whole_ns or record.ready_ns is None else f" ({100 * record.ready_ns / whole_ns:.1f} %)"
+    waited = "" if waited_ns(record) == record.ready_ns else f", waited {ms(waited_ns(record))}"
+    return f"{ms(record.ready_ns)}{share}{waited}"
+
+
 def find(store: Store, name: str) -> BootRecord:
     """Return the boot of a run of `bootlab boot`, by its number or folder; or of a boot's own folder."""
     if (Path(name) / "record.json").is_file():
@@ -92,10 +113,18 @@ def main() -> int:
     """Print the table; returns 2 for a run that has no boot."""
     parser = argparse.ArgumentParser(prog="scripts/power-on-table", description=__doc__)
     parser.add_argument("boots", nargs="+", metavar="RUN", help="a run of bootlab boot, by number or folder")
+    parser.add_argument(
+        "--matrix", action="store_true", help="each RUN is NAME=RUN,RUN...: a row NAME, a column a kind"
+    )
     parser.add_argument("--runs", type=Path, default=Path("bootlab-runs"), metavar="DIR")
     given = parser.parse_args()
     try:
-        print(table([find(Store(given.runs), name) for name in given.boots]))
+        store = Store(given.runs)
+        if given.matrix:
+            named = [one.partition("=") for one in given.boots]
+            print(matrix({name: [find(store, run) for run in runs.split(",")] for name, _, runs in named}))
+        else:
+            print(table([find(store, name) for name in given.boots]))
     except BootlabError as error:
         print(f"power-on-table: error: {error.message}", file=sys.stderr)
         return 2

@@ -239,6 +239,10 @@ class EarlyWakeRecord(Document):
     """What woke a machine that slept, when, and what that was good for when somebody came."""
 
     by: str
+    at: str = m.SUSPENDING
+    """The mark that the system counts the wake and the ignition from, `wake.at`."""
+    at_to_wake_ns: Nanoseconds | None = None
+    """From that mark to the mark `wake`; None in older records."""
     slept_ns: Nanoseconds
     """From the mark `suspending` to the mark `wake`."""
     ignition_ns: Nanoseconds | None = None

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Final
 
 from bootlab.measure.board_stages import phase_records, stage_records
@@ -40,6 +40,7 @@ from bootlab.measure.waking import (
     untold_of,
     wake_ns,
     wakes_of,
+    why_unwoken,
 )
 from bootlab.profile.asked.marks import INITCALL, marks_looked_for
 from bootlab.profile.recorded.disk_requests import REQUESTS, disk_use, read_disk_requests
@@ -54,6 +55,11 @@ from bootlab.timeline import phases
 _MOST_DIGITS: Final = 20
 _LOADED_FROM: Final = {"root_kept": "kept-ram", "kept_refused": "card"}
 """A mark of SPL's (patches/u-boot/kept-ram.patch) -> where it takes kernel and root from."""
+
+_READY_BEFORE: Final = (
+    "it was ready before it slept, and a boot has one mark of a name: of a machine that is to sleep the mark that says "
+    "ready is made behind /sbin/bootlab-sleep alone"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +88,7 @@ def fill_record(seen: ObservedBoot, ending: Ending, run: HostRun, pictures: Sequ
     if ending.outcome is Outcome.READY:
         # A PID 1 that ends after all that was asked for: the host's timing decides whether it still gets there.
         marks.pop(m.PANIC, None)
-    ending = _as_traced(ending, system, marks, heard.text)
+    ending = _as_traced(ending, system, marks, heard.text, why_unwoken(whole, system))
     return BootRecord(
         system=system.name,
         clock=system.clock.kind.value,
@@ -144,10 +150,12 @@ def _traces(seen: ObservedBoot) -> tuple[PluginTrace | None, PluginTrace | None]
     return whole, counted_from_wake(whole, seen.system)
 
 
-def _as_traced(ending: Ending, system: System, marks: Mapping[str, int], text: str) -> Ending:
+def _as_traced(ending: Ending, system: System, marks: Mapping[str, int], text: str, unwoken: str) -> Ending:
     """Return the ending of a boot as its marks have it: ready is what was seen to be ready, and to have woken."""
     if ending.outcome is not Outcome.READY:
-        return ending
+        return replace(ending, detail=f"{unwoken}; {ending.detail}".strip("; ")) if unwoken else ending
+    if m.READY not in marks and is_waking(system) and m.WAKE in marks:
+        return Ending(Outcome.NOT_READY, _READY_BEFORE)
     if m.READY not in marks:
         return Ending(Outcome.NOT_READY, "the console said ready, but the plugin saw neither mark nor line")
     if is_waking(system) and m.WAKE not in marks:
@@ -223,7 +231,9 @@ def _find_ready_stamp(seen: ObservedBoot, trace: PluginTrace | None) -> Stamp | 
         return trace.guest_marks[seen.system.booted.mark]
     # Said on the console only: by pattern, or by a script that wrote the mark's line itself.
     offset = seen.heard.ready_offset
-    return trace.console_stamp(offset) if offset is not None else None
+    stamp = trace.console_stamp(offset) if offset is not None else None
+    # Of a machine that woke, one that is from before its wake is no mark of this waking.
+    return None if stamp is None or stamp.t_ns < 0 else stamp
 
 
 def _collect_marks(said: Mapping[str, int], trace: PluginTrace | None, ready: Stamp | None) -> dict[str, int]:

@@ -7,7 +7,7 @@ from typing import Final
 
 from bootlab.measure.record import EarlyWakeRecord, PhaseRecord, WakeRecord
 from bootlab.profile.recorded.trace import PluginTrace, Stamp
-from bootlab.system import SLEEPS, PowerOnKind, System
+from bootlab.system import SLEEPS, PowerOnKind, System, pressed_ns
 from bootlab.timeline import marks as m
 
 _WOKE: Final = re.compile(r"(?P<us>\d{1,15}) (?P<device>\S+) (?P<driver>.+)")
@@ -78,21 +78,55 @@ def early_wake_of(whole: PluginTrace | None, ready: Stamp | None, system: System
         return None
     if m.SUSPENDING not in whole.guest_marks:
         return None
-    since_ns = whole.guest_marks[m.SUSPENDING].t_ns
-    slept_ns = whole.marks[m.WAKE].t_ns - since_ns
-    fell_ns = whole.marks[m.ASLEEP].t_ns - since_ns if m.ASLEEP in whole.marks else None
-    ignition_ns = None if wake.ignition_ns is None else wake.ignition_ns - slept_ns
-    if ready is None or ignition_ns is None:
-        return EarlyWakeRecord(by=wake.by.value, slept_ns=slept_ns, ignition_ns=ignition_ns, fell_asleep_ns=fell_ns)
-    idle_ns = whole.idle_ns(ready)
-    return EarlyWakeRecord(
+    at_ns, since_ns = _mark_ns(whole, wake.at), whole.guest_marks[m.SUSPENDING].t_ns
+    woken_ns = whole.marks[m.WAKE].t_ns
+    record = EarlyWakeRecord(
         by=wake.by.value,
-        slept_ns=slept_ns,
-        ignition_ns=ignition_ns,
-        ignition_to_ready_ns=max(0, ready.t_ns - ignition_ns),
-        idle_awake_ns=None if idle_ns is None else idle_ns + max(0, ignition_ns - ready.t_ns),
-        fell_asleep_ns=fell_ns,
+        at=wake.at,
+        at_to_wake_ns=None if at_ns is None else woken_ns - at_ns,
+        slept_ns=woken_ns - since_ns,
+        fell_asleep_ns=whole.marks[m.ASLEEP].t_ns - since_ns if m.ASLEEP in whole.marks else None,
     )
+    if wake.ignition_ns is None or at_ns is None:
+        return record
+    ignition_ns = wake.ignition_ns - (woken_ns - at_ns)
+    if ready is None:
+        return record.model_copy(update={"ignition_ns": ignition_ns})
+    idle_ns = whole.idle_ns(ready)
+    return record.model_copy(
+        update={
+            "ignition_ns": ignition_ns,
+            "ignition_to_ready_ns": max(0, ready.t_ns - ignition_ns),
+            "idle_awake_ns": None if idle_ns is None else idle_ns + max(0, ignition_ns - ready.t_ns),
+        }
+    )
+
+
+def _mark_ns(whole: PluginTrace, name: str) -> int | None:
+    if name == m.POWER_ON:
+        return 0
+    stamp = whole.guest_marks.get(name) or whole.marks.get(name)
+    return None if stamp is None else stamp.t_ns
+
+
+def why_unwoken(whole: PluginTrace | None, system: System) -> str:
+    """Return why `[wake]` did not wake a machine that began to fall asleep; empty where it did, or nothing is known.
+
+    `whole`: the trace since power-on.
+    """
+    wake, asked = system.wake, system.power_on
+    if wake is None or asked is None or whole is None or not is_waking(system) or m.WAKE in whole.marks:
+        return ""
+    if m.SUSPENDING not in whole.guest_marks:
+        return ""
+    at_ns, key_ns = _mark_ns(whole, wake.at), pressed_ns(asked, wake)
+    if at_ns is None:
+        return f"nothing woke it: wake.at is {wake.at}, a mark that it did not make before it slept"
+    asleep = whole.marks.get(m.ASLEEP)
+    if key_ns is not None and asleep is not None and at_ns + key_ns <= asleep.t_ns:
+        early_ms = (asleep.t_ns - at_ns - key_ns) / 1e6
+        return f"nothing woke it: the key came {early_ms:.3f} ms before it was asleep, and wakes nobody then"
+    return "it began to fall asleep, and was not woken in this time"
 
 
 def wakes_of(facts: Mapping[str, str]) -> list[WakeRecord]:

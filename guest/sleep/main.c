@@ -30,7 +30,8 @@
 enum { PAGE = 4096, SIGNATURE = 10, BEFORE_AT = PAGE - 2 * SIGNATURE, SIGNATURE_AT = PAGE - SIGNATURE, SEED = 64 };
 enum { EXIT_FAILED = 1, EXIT_USE = 2, EXIT_EARLY = 3, TRIES = 500, TRY_NS = 20000000, DEVICE_MAX = 64, WORDS = 4096, TOLD = 48, LEAST_US = 100 };
 
-#define ALARM "/sys/class/rtc/rtc0/wakealarm"
+#define CLOCK "/sys/class/rtc/rtc0/"
+#define ALARM CLOCK "wakealarm"
 #define PORTS "/sys/bus/serio/devices"
 
 static const char IMAGE[SIGNATURE + 1] = "S1SUSPEND";
@@ -44,6 +45,7 @@ static const char help[] =
 	"  bootlab.sleep=mem           suspend to RAM\n"
 	"  bootlab.sleep=idle          suspend to idle (s2idle), so that a key of a keyboard wakes it\n"
 	"  bootlab.sleep.alarm=N       and have the alarm of the machine's clock wake it N seconds later\n"
+	"  bootlab.sleep.alarm=@TIME   or when its clock shows TIME, in seconds since 1970\n"
 	"  bootlab.sleep.devices       and say how long each device took to wake (the kernel's trace events)\n"
 	"\n"
 	"  resume DEVICE   in the initramfs, before anything is mounted: go on from the image on DEVICE, if there is one\n"
@@ -319,9 +321,26 @@ static int let_keyboards_wake(void)
 	return r;
 }
 
+/* 0 or -errno. The kernel takes a time that has passed for an order to set no alarm. */
+static int set_alarm(const char *word)
+{
+	char alarm[DEVICE_MAX + 1], now[DEVICE_MAX] = "";
+	ssize_t n;
+
+	snprintf(alarm, sizeof alarm, "%s%s", *word == '@' ? "" : "+", *word == '@' ? word + 1 : word);
+	if (*word == '@') {
+		n = file_read(CLOCK "since_epoch", now, sizeof now - 1);
+		if (n < 0)
+			return (int)n;
+		if (strtoll(alarm, NULL, 10) <= strtoll(now, NULL, 10))
+			return -ETIME;
+	}
+	return file_write(ALARM, alarm);
+}
+
 static int suspend(const char *state)
 {
-	char none[DEVICE_MAX], alarm[DEVICE_MAX] = "+";
+	char none[DEVICE_MAX], alarm[DEVICE_MAX];
 	bool devices = read_word("bootlab.sleep.devices", none, sizeof none);
 	int r, untold = 0;
 
@@ -333,8 +352,8 @@ static int suspend(const char *state)
 	} else if ((r = let_keyboards_wake())) {
 		return fail("a keyboard that wakes it", r);
 	}
-	if (read_word("bootlab.sleep.alarm=", alarm + 1, sizeof alarm - 1) && (r = file_write(ALARM, alarm)))
-		return fail("the alarm of its clock, " ALARM, r);
+	if (read_word("bootlab.sleep.alarm=", alarm, sizeof alarm) && (r = set_alarm(alarm)))
+		return fail(r == -ETIME ? "the time of its alarm is over" : "the alarm of its clock, " ALARM, r);
 	if (devices && (untold = devices_begin()))
 		printf("bootlab: fact wake_untold %s\n", strerror(-untold));
 	make_mark("suspending");

@@ -1,5 +1,6 @@
 """What a record says: marks of the trace before those of the console, initcalls up to ready, and the guest's clock."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from bootlab.measure.causes.ending import Ending
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.measure.record_contents import HostRun, cut_initcalls, fill_record
 from bootlab.profile.recorded.trace import PluginTrace, TracedCall
+from bootlab.system import PowerOn, PowerOnKind
 from bootlab.targets.target import LineStamps
 from tests.measure.observing import observed, write_trace
 
@@ -44,6 +46,19 @@ def test_the_trace_says_when_each_mark_was(tmp_path: Path) -> None:
     assert record.marks == {"power_on": 0, "kernel_entry": 20, "early": 40, "ready": 90}
     assert (record.instructions, record.idle_ns, record.ready_ns) == (70, 20, 90)
     assert (record.wall_s, record.argv, record.outcome) == (1.235, ["qemu"], Outcome.READY)
+
+
+def test_a_mark_from_before_its_wake_is_not_when_a_machine_that_woke_was_ready(tmp_path: Path) -> None:
+    """The plugin has the first mark of a name: what comes behind the wake again is not seen."""
+    seen = observed(tmp_path)
+    asleep = seen.system.model_copy(update={"power_on": PowerOn(kind=PowerOnKind.SUSPENDED)})
+    seen = replace(seen, prepared=replace(seen.prepared, system=asleep))
+    said = b"bootlab: mark ready\n"
+    write_trace(seen, f"console 35 30 {len(said)}", "guest ready 40 35", "guest suspending 50 40", "mark wake 90 60")
+    seen.heard.feed(said, 5)
+    record = fill_record(seen, READY, RUN)
+    assert record.outcome is Outcome.NOT_READY and "behind /sbin/bootlab-sleep alone" in record.detail
+    assert record.ready_ns is None and "ready" not in record.marks and record.instructions is None
 
 
 def test_phases_say_what_was_read_from_disks_up_to_ready(tmp_path: Path) -> None:

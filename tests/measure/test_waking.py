@@ -11,6 +11,7 @@ from bootlab.measure.waking import (
     untold_of,
     wake_ns,
     wakes_of,
+    why_unwoken,
 )
 from bootlab.profile.recorded.trace import parse_trace
 from bootlab.system import System
@@ -78,6 +79,7 @@ def test_an_early_wake_is_told_with_what_it_saved_and_what_it_costs(
     ready = counted.guest_marks["ready"]
     assert early_wake_of(whole, ready, system) == EarlyWakeRecord(
         by="key",
+        at_to_wake_ns=50,
         slept_ns=50,
         ignition_ns=ignition_ns,
         ignition_to_ready_ns=waited_ns,
@@ -88,6 +90,39 @@ def test_an_early_wake_is_told_with_what_it_saved_and_what_it_costs(
     assert found is not None and found.fell_asleep_ns == 30 and found.slept_ns == 50
     assert early_wake_of(whole, ready, SUSPENDED) is None
     assert early_wake_of(parse_trace(BEFORE), None, system) is None and early_wake_of(None, None, system) is None
+
+
+@pytest.mark.parametrize(("by", "at", "behind_ns"), [("key", "start_kernel", 140), ("rtc", "power_on", 150)])
+def test_wake_and_ignition_count_from_the_mark_that_is_named(by: str, at: str, behind_ns: int) -> None:
+    wake = {"by": by, "at": at, "at_s": 2, "ignition_s": 3}
+    system = System.model_validate({**SYSTEM, "power_on": {"kind": "suspended"}, "wake": wake})
+    whole = parse_trace(WOKEN)
+    counted = counted_from_wake(whole, system)
+    found = early_wake_of(whole, None if counted is None else counted.guest_marks["ready"], system)
+    assert found is not None and (found.at, found.at_to_wake_ns, found.slept_ns) == (at, behind_ns, 50)
+    assert found.ignition_ns == 3_000_000_000 - behind_ns and found.ignition_to_ready_ns == 0
+    never = early_wake_of(parse_trace(WOKEN.replace("start_kernel", "other")), None, system)
+    assert never is not None and (never.at_to_wake_ns is None) == (at == "start_kernel")
+
+
+@pytest.mark.parametrize(
+    ("at", "at_s", "said"),
+    [
+        ("door", 1, "wake.at is door, a mark that it did not make"),
+        ("suspending", 2e-8, "the key came 0.000 ms before it was asleep"),
+        ("start_kernel", 2e-8, "the key came 0.000 ms before it was asleep"),
+        ("asleep", 1e-8, "was not woken in this time"),
+    ],
+)
+def test_why_nothing_woke_a_machine_is_said(at: str, at_s: float, said: str) -> None:
+    wake = {"by": "key", "at": at, "at_s": at_s}
+    system = System.model_validate({**SYSTEM, "power_on": {"kind": "suspended"}, "wake": wake})
+    slept = BEFORE + "mark asleep 130 92\n"
+    assert said in why_unwoken(parse_trace(slept), system)
+    assert why_unwoken(parse_trace(WOKEN), system) == why_unwoken(parse_trace(slept), SUSPENDED) == ""
+    assert why_unwoken(None, system) == ""
+    awake = parse_trace(BEFORE.replace("suspending", "awake"))
+    assert why_unwoken(awake, system) == "", "it had not begun to fall asleep"
 
 
 def test_devices_are_told_the_longest_first() -> None:

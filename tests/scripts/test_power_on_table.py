@@ -11,7 +11,7 @@ import pytest
 from bootlab.errors import BootlabError
 from bootlab.experiments.store import Store
 from bootlab.measure.record import BootRecord, EarlyWakeRecord, PowerOnRecord, RestoredRecord
-from scripts.power_on_table import find, table
+from scripts.power_on_table import find, matrix, table
 
 RECORDS = Path(__file__).parents[1] / "data" / "report" / "series-before.json"
 
@@ -43,6 +43,20 @@ def test_a_clone_has_the_room_that_its_snapshot_takes_while_it_is_there(tmp_path
     assert cells(clone)[1] == "snapshot" and cells(clone)[6] == "3.0", "holes of the memory take no room"
     gone = cold.model_copy(update={"restored": RestoredRecord(snapshot=str(tmp_path / "gone"), clone=1, kept_ns=1)})
     assert cells(gone)[6] == ""
+
+
+def test_the_matrix_has_a_column_for_each_kind_and_the_share_of_the_cold_boot() -> None:
+    cold = BootRecord.model_validate(json.loads(RECORDS.read_text())[0])
+    other = cold.model_copy(update={"system": "other", "marks": {**cold.marks, "ready": 1_000_000}})
+    half = cold.marks["ready"] // 2
+    slept = cold.model_copy(
+        update={"power_on": PowerOnRecord(kind="suspended"), "marks": {**cold.marks, "ready": half}}
+    )
+    text = matrix({"one": [cold, other, slept], "two": [other]})
+    head, _, one, two = ([cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines())
+    assert head == ["ready, ms", "cold", "suspended"], "no column for a kind that nothing is of"
+    assert one[1].endswith(", 1.00") and one[2] == f"{half / 1e6:.2f} (50.0 %)"
+    assert two == ["two", "1.00", ""], "a system without that kind has no figure"
 
 
 def test_a_run_that_is_not_there_is_an_error_with_its_name(tmp_path: Path) -> None:

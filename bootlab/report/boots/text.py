@@ -37,6 +37,7 @@ from bootlab.report.parts.figures import (
     visible,
 )
 from bootlab.report.parts.terminal_tables import CellBar, foot, plain_table
+from bootlab.timeline.marks import SUSPENDING
 
 
 def boot(record: BootRecord) -> RenderableType:
@@ -102,7 +103,10 @@ def early_wake_lines(record: BootRecord) -> list[str]:
     if wake is None:
         return []
     by = {"rtc": "the alarm of its clock", "key": "a key"}.get(wake.by, wake.by)
-    lines = [f"woken by {by} {ms(wake.slept_ns)} ms after it began to fall asleep"]
+    behind = (
+        "" if wake.at == SUSPENDING or wake.at_to_wake_ns is None else f"{ms(wake.at_to_wake_ns)} ms after {wake.at}, "
+    )
+    lines = [f"woken by {by} {behind}{ms(wake.slept_ns)} ms after it began to fall asleep"]
     if wake.ignition_ns is not None and wake.ignition_to_ready_ns is not None and record.ready_ns is not None:
         before_ns = wake.ignition_ns - record.ready_ns
         early = f", {ms(before_ns)} ms early" if before_ns > 0 else ""

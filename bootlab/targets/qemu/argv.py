@@ -5,7 +5,7 @@ idle, a fixed real-time clock, a seed for every random number the guest can read
 """
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from bootlab.network.addresses import GUEST_MAC, mac_words
@@ -310,15 +310,27 @@ def _clock(system: System, accelerator: Accelerator) -> list[str]:
         return [
             "-accel", "tcg,thread=single",
             "-icount", f"shift={system.clock.shift},sleep=off",
-            "-rtc", f"base={_date(system)},clock=vm",
+            "-rtc", f"base={_date(system).isoformat()},clock=vm",
             "-seed", str(system.seed),
         ]  # fmt: skip
-    return ["-accel", accelerator.value, "-rtc", f"base={_date(system)},clock=vm", "-seed", str(system.seed)]
+    return [
+        "-accel",
+        accelerator.value,
+        "-rtc",
+        f"base={_date(system).isoformat()},clock=vm",
+        "-seed",
+        str(system.seed),
+    ]
 
 
-def _date(system: System) -> str:
+def _date(system: System) -> datetime:
     lives_before = system.image.life - 1 if system.image is not None else 0
-    return (datetime.fromisoformat(RTC_BASE) + lives_before * _BETWEEN_LIVES).isoformat()
+    return datetime.fromisoformat(RTC_BASE) + lives_before * _BETWEEN_LIVES
+
+
+def clock_s(system: System) -> int:
+    """Return what the guest's clock shows at power-on, in s since 1970."""
+    return int(_date(system).replace(tzinfo=UTC).timestamp())
 
 
 def _disks(system: System, files: BootFiles, written: Overlays | None) -> list[str]:

@@ -26,7 +26,7 @@ from bootlab.symbols.table import SymbolTable, read_symbols
 from bootlab.system import Accelerator, BootFiles, ClockKind, System, sleep_words
 from bootlab.targets.launch import Launch
 from bootlab.targets.machine_process import VMM_TRACE, make_socket_folder
-from bootlab.targets.qemu.argv import PluginFiles, Wiring, qemu_argv, qemu_binary
+from bootlab.targets.qemu.argv import PluginFiles, Wiring, clock_s, qemu_argv, qemu_binary
 from bootlab.targets.qemu.exact_devices import CONFIG_LINE, are_exact, inexact_disks, modelled_lines
 from bootlab.targets.qemu.host_charges import charge_lines, model_hash
 from bootlab.targets.qemu.huge_pages import expect_pages
@@ -166,7 +166,7 @@ class QemuPrepared(Prepared):
     def _sleep_words(self) -> str:
         if self.left is not None:
             return self.left.words
-        return sleep_words(self.system.power_on, self.system.wake)
+        return sleep_words(self.system.power_on, self.system.wake, clock_s(self.system))
 
     @property
     def left_at(self) -> str:

@@ -49,7 +49,8 @@ def waking_lines(system: System, symbols: SymbolTable | None) -> str:
                 hint="a kernel that idles has CONFIG_SUSPEND, and its symbols are in its image (CONFIG_KALLSYMS)",
             )
     at_ns = pressed_ns(system.power_on, system.wake)
-    lines += [] if at_ns is None else [f"press {_KEY} {at_ns} {m.SUSPENDING}"]
+    at = m.SUSPENDING if system.wake is None else system.wake.at
+    lines += [] if at_ns is None else [f"press {_KEY} {at_ns} {at}"]
     return "".join(f"{line}\n" for line in lines)
 
 

@@ -90,6 +90,8 @@ SUSPENDER_INIT = """#!/bin/busybox sh
 export PATH=/bin:/sbin
 mount -t proc proc /proc
 mount -t sysfs sysfs /sys
+bootlab-mark door_shut
+sleep 1
 bootlab-sleep
 bootlab-mark ready
 echo "bootlab: check ok"
@@ -102,6 +104,7 @@ sleep_agent = true
 compression = "none"
 """
 
+NEVER_WOKEN = ("behind-none", "too-soon")
 Boot = Callable[..., dict[str, Any]]
 
 
@@ -174,8 +177,16 @@ def suspender(tmp_path_factory: pytest.TempPathFactory) -> Boot:
         ("suspender", ""),
         ("by-alarm", 'by = "rtc"\nat_s = 4\nignition_s = 6.5\n'),
         ("by-key", 'by = "key"\nat_s = 1.5\nignition_s = 1.5001\n'),
+        ("of-day", 'by = "rtc"\nat = "power_on"\nat_s = 4\nignition_s = 6.5\n'),
+        ("of-day-over", 'by = "rtc"\nat = "power_on"\nat_s = 1\n'),
+        ("behind-asleep", 'by = "key"\nat = "asleep"\nat_s = 1.5\nignition_s = 2\n'),
+        ("behind-own", 'by = "key"\nat = "door_shut"\nat_s = 1.5\n'),
+        ("behind-none", 'by = "key"\nat = "door_open"\nat_s = 1.5\n'),
+        ("too-soon", 'by = "key"\nat_s = 0.00001\n'),
     ):
         text = f'name = "{name}"' + common + SUSPENDER
+        if name in NEVER_WOKEN:
+            text = text.replace("[booted]", "[booted]\ndeadline_s = 30")
         (folder / f"{name}.toml").write_text(text + (f"[wake]\n{wake}" if wake else ""))
     return boots_of(folder)
 
@@ -350,6 +361,39 @@ def test_a_machine_wakes_by_its_own_alarm_before_somebody_comes(suspender: Boot)
     assert 100_000 < wake["fell_asleep_ns"] < wake["slept_ns"] - 2_000_000_000, "it fell asleep, and then slept"
 
 
+def test_an_alarm_at_a_time_of_day_does_not_mind_when_the_machine_fell_asleep(suspender: Boot) -> None:
+    one = suspender("of-day", "suspended")
+    wake = one["power_on"]["wake"]
+    assert one["outcome"] == "ready" and wake["at"] == "power_on"
+    assert 0 <= wake["at_to_wake_ns"] - 4_000_000_000 < 1_000_000 and wake["slept_ns"] < 3_000_000_000
+    assert wake["ignition_ns"] == 6_500_000_000 - wake["at_to_wake_ns"] and wake["ignition_to_ready_ns"] == 0
+    over = suspender("of-day-over", "suspended")
+    assert over["outcome"] == "not ready" and "the time of its alarm is over" in over["detail"]
+
+
+@pytest.mark.parametrize(("name", "kind"), [("behind-asleep", "suspended"), ("behind-own", "s2idle")])
+def test_a_wake_may_count_from_any_mark_before_it(suspender: Boot, name: str, kind: str) -> None:
+    record = suspender(name, kind)
+    wake = record["power_on"]["wake"]
+    assert record["outcome"] == "ready" and wake["at"] == name.replace("behind-own", "door_shut").removeprefix(
+        "behind-"
+    )
+    assert 0 <= wake["at_to_wake_ns"] - 1_500_000_000 < 1_000_000
+    assert (wake["slept_ns"] > wake["at_to_wake_ns"]) == (wake["at"] == "asleep")
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("behind-none", "nothing woke it: wake.at is door_open, a mark that it did not make"),
+        ("too-soon", "ms before it was asleep, and wakes nobody then"),
+    ],
+)
+def test_a_machine_that_nothing_wakes_says_why(suspender: Boot, name: str, said: str) -> None:
+    record = suspender(name, "suspended")
+    assert record["outcome"] != "ready" and said in record["detail"]
+
+
 @pytest.mark.parametrize("kind", ["suspended", "s2idle"])
 def test_a_key_wakes_a_machine_at_its_time(suspender: Boot, kind: str) -> None:
     record = suspender("by-key", kind)
@@ -362,7 +406,9 @@ def test_a_key_wakes_a_machine_at_its_time(suspender: Boot, kind: str) -> None:
 @pytest.mark.parametrize(
     ("guest", "name", "kind"),
     [
+        ("kept", "verity", "cold"),
         ("kept", "verity", "self-refresh"),
+        ("kept", "verity", "warm-reset"),
         ("sleeper", "sleeper", "hibernated"),
         ("suspender", "suspender", "suspended"),
         ("suspender", "by-alarm", "suspended"),

@@ -191,6 +191,12 @@ def test_an_early_wake_says_what_it_was_good_for(ignition_ns: int | None, said: 
     assert ("early" in " ".join(lines)) == (ignition_ns == 3_000_000_000)
     assert ignition_ns is None or lines[-1].endswith(" and falling asleep again, which took 20.00 ms before")
     assert "woken by" in printed(text.boot(woken)) and text.early_wake_lines(record) == []
+    of_day = wake.model_copy(update={"at": "power_on", "at_to_wake_ns": 5_000_000_000})
+    woken = record.model_copy(update={"power_on": PowerOnRecord(kind="suspended", wake=of_day)})
+    first = text.early_wake_lines(woken)[0]
+    assert (
+        first == "woken by the alarm of its clock 5000.00 ms after power_on, 4314.00 ms after it began to fall asleep"
+    )
 
 
 def test_what_was_written_over_a_root_is_told_of_beside_the_ram() -> None:

@@ -33,6 +33,8 @@ def test_a_machine_that_its_host_wakes_has_no_time_of_its_own_while_it_sleeps() 
 def test_one_that_is_woken_later_goes_on_until_then() -> None:
     by_alarm = read(power_on={"kind": "suspended"}, wake={"by": "rtc", "at_s": 5})
     assert waking_lines(by_alarm, None) == RESET + "asleep suspending\n" and not is_woken_by_host(by_alarm)
+    behind = read(power_on={"kind": "suspended"}, wake={"by": "key", "at": "asleep", "at_s": 3})
+    assert waking_lines(behind, None).endswith("press wake 3000000000 asleep\n")
     by_key = read(power_on={"kind": "suspended"}, wake={"by": "key", "at_s": 0.5})
     assert waking_lines(by_key, None) == RESET + "asleep suspending\npress wake 500000000 suspending\n"
 
