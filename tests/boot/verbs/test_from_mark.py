@@ -260,6 +260,29 @@ def test_a_trial_from_a_mark_has_the_figures_of_one_without(file: Path, tmp_path
     assert _without_runs(through) == _without_runs(without)
 
 
+def test_a_comparison_from_a_mark_has_the_figures_of_one_without(file: Path, tmp_path: Path) -> None:
+    """The disks of both sides take the time of a real one."""
+    text = file.read_text().replace('late = ["/app"]', 'late = ["/app"]\nmodel = "hdd"')
+    sides = []
+    for turns in ("300", "9"):
+        sides.append(file.with_name(f"turns-{turns}.toml"))
+        sides[-1].write_text(text.replace('"300\\n"', f'"{turns}\\n"'))
+    results = []
+    for more in (["--from-mark", "late"], []):
+        argv = [sys.executable, "-m", "bootlab", "compare", *sides, "-n", "3", *more, "--runs", tmp_path, "--json"]
+        done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=3600)
+        assert done.returncode == 0, done.stderr
+        results.append(json.loads(done.stdout))
+    through, without = results
+    told = through.pop("from_mark")
+    assert told["checked"] == "equal" and told["began"] >= 6 and "another kernel.cmdline" in told["powered_on"]
+    assert "from_mark" not in without and through["verdict"] == "shorter"
+    for result in results:
+        for key in [key for key in result if key.endswith("_runs")]:
+            result.pop(key)
+    assert through == without
+
+
 def _without_runs(value: object) -> object:
     """Return a result without the folders of its boots."""
     if isinstance(value, dict):
