@@ -31,7 +31,7 @@ from bootlab.techniques.model.verdict import Verdict, in_words_of_the_clock
 SCHEMA: Final = "bootlab.compare/1"
 STEPS_SCHEMA: Final = "bootlab.compare-steps/1"
 _FILE_FLAGS = ("-kernel", "-initrd", "-bios")
-_FILE_VALUE = re.compile(r"\b(file|mem-path)=(?:[^,]|,,)*")
+_FILE_VALUE = re.compile(r"\b(file|filename|mem-path)=(?:[^,]|,,)*")
 _VOLATILE = re.compile(r"bootlab-|hostfwd=|config=|out=")
 
 
