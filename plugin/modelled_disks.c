@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "disks/model.h"
+#include "disks/state.h"
 #include "internals/virtio_disk.h"
 #include "recording.h"
 
@@ -20,6 +21,16 @@ struct disk {
 	int64_t timer_ns; /* of the next timer, INT64_MAX: there is none */
 	struct disk_account *account;
 	uint64_t kept_at[VIRTIO_RING_MAX]; /* where the bytes of a write are, by its head */
+};
+
+static const char STATE[] = "disks-state";
+
+/* What is in that file, for each disk behind another; its model follows. Pointers mean nothing there. */
+struct state {
+	char drive[TRACE_NAME_MAX + 1];
+	uint64_t written;
+	struct virtio_disk ring;
+	uint64_t kept_at[VIRTIO_RING_MAX];
 };
 
 static struct {
@@ -195,6 +206,73 @@ static bool take_requests(struct disk *disk)
 	return true;
 }
 
+static int keep_disk(FILE *file, const struct disk *disk)
+{
+	static struct state state; /* no byte of padding is left to chance */
+
+	strcpy(state.drive, disk->config->drive);
+	state.written = disks.written;
+	state.ring = disk->ring;
+	memcpy(state.kept_at, disk->kept_at, sizeof state.kept_at);
+	if (fwrite(&state, sizeof state, 1, file) != 1)
+		return errno ? -errno : -EIO;
+	return disk_state_write(file, &disk->model);
+}
+
+void modelled_disks_keep(void)
+{
+	FILE *file = disks.count ? recording_open_state(STATE) : NULL;
+	int r = !disks.count || file ? 0 : -errno;
+
+	for (size_t i = 0; !r && i < disks.count; i++) {
+		/* One that has ceased to work has no state, and nobody goes on from there. */
+		r = disks.all[i].works ? keep_disk(file, &disks.all[i]) : -ENODEV;
+		if (!r)
+			virtio_disk_leave(&disks.all[i].ring);
+	}
+	if (file && fclose(file) && !r)
+		r = -errno;
+	if (r)
+		recording_tell_state_error(STATE, r);
+}
+
+/* With QEMU's lock held. 0 or -errno. */
+static int take_up_disk(FILE *file, struct disk *disk)
+{
+	static struct state state;
+	int r;
+
+	if (fread(&state, sizeof state, 1, file) != 1 || strncmp(state.drive, disk->config->drive, sizeof state.drive))
+		return -EINVAL;
+	r = disk_state_read(file, &disk->model);
+	if (!r)
+		r = virtio_disk_take_up(&disk->ring, &state.ring);
+	if (r)
+		return r;
+	disks.written = state.written;
+	memcpy(disk->kept_at, state.kept_at, sizeof disk->kept_at);
+	set_timer(disk);
+	return 0;
+}
+
+static void take_up(void)
+{
+	FILE *file = recording_open_resumed(STATE);
+	int r = file ? 0 : -errno;
+
+	lock_take(&recording.disks.lock);
+	for (size_t i = 0; !r && i < disks.count; i++)
+		r = disks.all[i].works ? take_up_disk(file, &disks.all[i]) : -ENODEV;
+	lock_give(&recording.disks.lock);
+	if (file)
+		fclose(file);
+	if (!r)
+		return;
+	/* With rings that are not what they say the guest would do harm. */
+	fprintf(stderr, "bootlab-plugin: %s/%s: %s\n", recording.resumed, STATE, strerror(-r));
+	machine_stop(&recording.machine);
+}
+
 static int open_disk(struct disk *disk, char *message, size_t message_size)
 {
 	struct disk_figures figures;
@@ -241,6 +319,8 @@ void modelled_disks_open(void)
 		disk->account = &recording.disk_accounts[recording.n_disk_accounts++];
 		disk->account->drive = disk->config->drive;
 	}
+	if (recording.resumed)
+		take_up();
 }
 
 bool modelled_disks_has(const char *drive)

@@ -9,8 +9,14 @@
 /* Where each request is written down, and what is written (trace_format.h); NULL: nowhere. 0 or -errno. */
 int modelled_disks_log(const char *requests, const char *writes);
 
-/* Take over the disks of the config; the trace says of each whether it works. From a vCPU's thread, holding no lock. */
+/*
+ * Take over the disks of the config; the trace says of each whether it works. From a vCPU's thread, holding no lock. A machine that
+ * goes on from where another was kept ends where its disks cannot.
+ */
 void modelled_disks_open(void);
+
+/* The machine stands still for good: write down its disks in the middle of their work, and leave the rings to who goes on. */
+void modelled_disks_keep(void);
 
 /* Whether the drive of this name is one, and works. */
 bool modelled_disks_has(const char *drive);

@@ -55,6 +55,7 @@ static void on_translation(struct qemu_plugin_tb *tb, void *userdata)
 		started = true;
 		machine_start(&recording.machine);
 		pthread_mutex_unlock(&recording.lock);
+		random_numbers_open();
 		doorbells_open();
 		network_open(marks_answered);
 		marks_start();
@@ -102,6 +103,10 @@ static void on_exit(void *userdata)
 
 		console_report();
 		screen_close();
+		if (recording.state) {
+			modelled_disks_keep();
+			random_numbers_keep();
+		}
 		recording_end(at);
 	}
 	recording_tell_write_error();
@@ -213,7 +218,7 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_
 		} else {
 			fprintf(stderr,
 				"bootlab-plugin: unknown option '%s'; there are config=FILE, out=FILE, profile=FILE, requests=FILE, "
-				"writes=FILE, pictures=FILE, state=FILE and resume=FILE\n",
+				"writes=FILE, pictures=FILE, state=FOLDER and resume=FOLDER\n",
 				argv[i]);
 			return -1;
 		}
@@ -238,7 +243,9 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_
 		fprintf(stderr, "bootlab-plugin: %s: %s\n", pictures, strerror(-r));
 		return -1;
 	}
-	screen_state_files(state, resumed);
+	/* Whose options these are does not say for how long. */
+	recording.state = state ? strdup(state) : NULL;
+	recording.resumed = resumed ? strdup(resumed) : NULL;
 	profiled = profile;
 	if (profile && instrument_open(&recording.config, &recording.machine, info, profile, message, sizeof message)) {
 		fprintf(stderr, "bootlab-plugin: %s\n", message);

@@ -2,12 +2,39 @@
 /* Holds the one recording that there is, and ends it with a trace that is whole. */
 #include "recording.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "instrument.h"
 
 struct recording recording = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static FILE *open_in(const char *folder, const char *name, const char *mode)
+{
+	char path[4096];
+
+	if (!folder || snprintf(path, sizeof path, "%s/%s", folder, name) >= (int)sizeof path) {
+		errno = ENOENT;
+		return NULL;
+	}
+	return fopen(path, mode);
+}
+
+FILE *recording_open_state(const char *name)
+{
+	return open_in(recording.state, name, "wbe");
+}
+
+FILE *recording_open_resumed(const char *name)
+{
+	return open_in(recording.resumed, name, "rbe");
+}
+
+void recording_tell_state_error(const char *name, int r)
+{
+	fprintf(stderr, "bootlab-plugin: %s/%s: %s\n", recording.state, name, strerror(-r));
+}
 
 void recording_tell_write_error(void)
 {

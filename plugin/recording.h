@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "config/config.h"
 #include "internals/block_io.h"
@@ -48,9 +49,20 @@ struct recording {
 	size_t n_disk_accounts;
 	bool stopped; /* nothing is recorded any more */
 	bool write_error_told;
+	const char *state, *resumed; /* folders: where what we know of a machine that is kept goes, and comes from; NULL: nowhere */
 };
 
 extern struct recording recording;
+
+/*
+ * A file of this name in the folder `state` to write to, or in `resumed` to read from; NULL with errno where it cannot be had, or
+ * there is no such folder.
+ */
+FILE *recording_open_state(const char *name);
+FILE *recording_open_resumed(const char *name);
+
+/* Tell the user that a file of the state cannot be written, for the reason `r`: -errno. */
+void recording_tell_state_error(const char *name, int r);
 
 /* Tell the user that the trace cannot be written, once. */
 void recording_tell_write_error(void);

@@ -17,6 +17,8 @@
 /* A machine that is never ready would fill the disk; at two frames a second this is a film of two minutes. */
 enum { FILM_FRAMES_MAX = 240 };
 
+static const char STATE[] = "screen-state";
+
 static struct {
 	bool works;
 	struct display display;
@@ -26,7 +28,6 @@ static struct {
 	unsigned turn;
 	struct screen_counts counts; /* its disk_requests: while the state is kept */
 	FILE *pictures;
-	const char *state, *resumed; /* files that the state is kept in, and taken up from; NULL: none */
 	void (*reached)(const char *name);
 	void (*left)(void);
 } screen;
@@ -39,13 +40,6 @@ int screen_log(const char *path)
 		return 0;
 	screen.pictures = fopen(path, "wbe");
 	return screen.pictures ? 0 : -errno;
-}
-
-void screen_state_files(const char *state, const char *resumed)
-{
-	/* Whose options these are does not say for how long. */
-	screen.state = state ? strdup(state) : NULL;
-	screen.resumed = resumed ? strdup(resumed) : NULL;
 }
 
 static void keep_picture(const char *name, const struct frame *frame, int64_t t_ns)
@@ -180,13 +174,13 @@ static bool needs_disks(void)
 /* A screen goes on from what another process has kept of it. 0 or -errno. */
 static int resume(char *message, size_t message_size)
 {
-	FILE *file = fopen(screen.resumed, "rbe");
+	FILE *file = recording_open_resumed(STATE);
 	int r = file ? screen_state_read(file, &screen.watch, &screen.frames[!screen.turn], &screen.counts) : -errno;
 
 	if (file)
 		fclose(file);
 	if (r)
-		snprintf(message, message_size, "%s: %s", screen.resumed, strerror(-r));
+		snprintf(message, message_size, "%s/%s: %s", recording.resumed, STATE, strerror(-r));
 	else
 		recording.disk_requests = screen.counts.disk_requests;
 	return r;
@@ -195,13 +189,13 @@ static int resume(char *message, size_t message_size)
 /* While the machine stands still where it is kept. */
 static void keep_state(void)
 {
-	FILE *file = fopen(screen.state, "wbe");
+	FILE *file = recording_open_state(STATE);
 	int r;
 
 	screen.counts.disk_requests = recording.disk_requests;
 	r = file ? screen_state_write(file, &screen.watch, &screen.frames[!screen.turn], &screen.counts) : -errno;
 	if (r)
-		fprintf(stderr, "bootlab-plugin: %s: %s\n", screen.state, strerror(-r));
+		recording_tell_state_error(STATE, r);
 	if (file)
 		fclose(file);
 }
@@ -233,7 +227,7 @@ static int begin(char *message, size_t message_size)
 		r = virtual_timers_open(message, message_size, &recording.timers);
 	if (!r)
 		r = watch_open(&recording.config, recording.machine.shift, message, message_size, &screen.watch);
-	if (!r && screen.resumed)
+	if (!r && recording.resumed)
 		r = resume(message, message_size);
 	if (!r)
 		r = virtual_timers_add(&recording.timers, next_look_ns(), on_time, NULL);
@@ -267,7 +261,7 @@ void screen_follow(const char *name, struct stamp at)
 
 void screen_close(void)
 {
-	if (screen.works && screen.state && !recording.stopped)
+	if (screen.works && recording.state && !recording.stopped)
 		keep_state();
 	if (screen.works)
 		writer_frames(&recording.writer, screen.watch.looks, screen.watch.changes, screen.counts.lost);

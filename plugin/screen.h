@@ -13,12 +13,6 @@
 int screen_log(const char *path);
 
 /*
- * The files in which what is known of the screen is kept at the end, for a process that goes on from there, and from which this
- * one goes on; NULL: none.
- */
-void screen_state_files(const char *state, const char *resumed);
-
-/*
  * Before the first block runs, holding no lock of ours: find screen and keyboard, and begin to look, where the config asks for
  * that; the trace says whether it works. `reached` is called for each mark of the screen and each typing behind its record, with
  * the recording's lock held; `left` gives that lock back.

@@ -161,8 +161,9 @@
  * Pictures (`pictures`), with a screen line: for each mark of the screen, each typing, and each frame of the film a line
  * `frame NAME T_NS WIDTH HEIGHT` (NAME `-`: of the film) and WIDTH * HEIGHT pixels as in `picture`. T_NS is when it was kept.
  *
- * State (`state`), of a machine that is kept at a `pause`, with a screen line: what is known of the screen between two looks, as
- * it lies in memory (screen/state.h). A process of the same build and config goes on from it where it is `resume`.
+ * State (`state`, a folder), of a machine that is kept at a `pause`, as it lies in memory: what is known of the screen between two
+ * looks (`screen-state`), of modelled disks in the middle of their work (`disks-state`), and how many random numbers the guest has
+ * drawn of its processors (`random-state`, decimal). A process of the same build and config goes on from it where it is `resume`.
  *
  * idle ns at any record = T_NS - (INSTRUCTIONS << SHIFT) - CHARGED.
  */

@@ -1,7 +1,7 @@
 """`bootlab compare A B`: two systems, or two recorded runs, phase by phase; more of them, step by step."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from string import ascii_lowercase
 from typing import Annotated
@@ -20,6 +20,7 @@ from bootlab.cli.options.arguments import (
     open_store,
     open_system,
 )
+from bootlab.cli.options.from_mark import BeginsAtMark, expect_from_mark
 from bootlab.cli.options.hyperfine import Hyperfine, expect_hyperfine, write_hyperfine
 from bootlab.cli.options.places import ChosenPlace, Cluster, choose_place
 from bootlab.cli.options.price import PriceModel, with_price
@@ -30,6 +31,7 @@ from bootlab.experiments.comparing import Compared, compare_series, compare_step
 from bootlab.experiments.engine import Engine, Job
 from bootlab.experiments.family import DEFAULT_NULLS, Family, judgement
 from bootlab.experiments.family_boots import FamilyBoots
+from bootlab.experiments.from_mark import beginning_at
 from bootlab.experiments.series import recorded_boots
 from bootlab.experiments.store import Run, RunKind, Store
 from bootlab.experiments.verdict import FEWEST_SEEDS, FEWEST_WALL
@@ -63,6 +65,7 @@ def compare(
         int | None, typer.Option("-n", "--number", min=2, max=10000, help="Boots a side. [default: 5 virtual, 15 wall]")
     ] = None,
     price: PriceModel = None,
+    from_mark: BeginsAtMark = None,
     parallel: Parallel = None,
     cluster: Cluster = None,
     hyperfine: Hyperfine = None,
@@ -81,14 +84,16 @@ def compare(
         raise InputError(f"cannot compare {len(names)} systems: at most {len(ascii_lowercase)} at once")
     sides = [_side(store, name, price) for name in names]
     _refuse_early(sides, number)
+    expect_from_mark(from_mark, chosen)
     expect_hyperfine(hyperfine, [side.path for side in sides if side.path is not None])
     prepared = [_prepare(side, chosen, silent=json) for side in sides]
+    _expect_beginnings(sides, prepared, from_mark)
     between = "-vs-" if len(sides) == 2 else "-to-"
     asked = {"systems": names, "number": number}
     run = store.start(RunKind.COMPARE, f"{sides[0].name}{between}{sides[-1].name}", asked)
     with run.locked():
         if sides[0].clock == "virtual":
-            compared = _virtual(sides, number, run, chosen, silent=json)
+            compared = _virtual(sides, number, run, (chosen, from_mark), silent=json)
         else:
             compared = _wall(sides, prepared, number, run, chosen, silent=json)
     write_json(run.result, compared.result.model_dump(mode="json", by_alias=True))
@@ -157,11 +162,35 @@ def _prepare(side: _Side, chosen: ChosenPlace, *, silent: bool) -> Prepared | No
         return prepare(chosen.furnish(open_shop(silent=silent)), side.system)
 
 
-def _virtual(sides: Sequence[_Side], number: int | None, run: Run, chosen: ChosenPlace, *, silent: bool) -> Compared:
+def _expect_beginnings(sides: Sequence[_Side], prepared: Sequence[Prepared | None], mark: str | None) -> None:
+    """Raise InputError that names the side where a machine cannot be kept at this mark."""
+    if mark is None:
+        return
+    if not any(prepared):
+        raise InputError("--from-mark: nothing is booted: all sides are runs on record", hint="name system files")
+    for side, one in zip(sides, prepared, strict=True):
+        if one is not None and side.path is not None:
+            with naming(side.path):
+                one.expect_beginning(mark)
+
+
+def _virtual(
+    sides: Sequence[_Side], number: int | None, run: Run, where: tuple[ChosenPlace, str | None], *, silent: bool
+) -> Compared:
     """Boot every side that is not on record, then what the verdict on each pair takes beyond that."""
-    last = len(sides) - 1
-    with boot_progress(None, silent=silent) as progress, chosen.open(progress.note) as place:
-        engine = Engine(run, place=place, reuse=True, watcher=lambda done: progress.count_boot(done.job.label))
+    last, (chosen, mark) = len(sides) - 1, where
+    with (
+        boot_progress(None, silent=silent) as progress,
+        chosen.open(progress.note) as place,
+        beginning_at(run, mark, progress.note) as beginnings,
+    ):
+        engine = Engine(
+            run,
+            place=place,
+            reuse=True,
+            watcher=lambda done: progress.count_boot(done.job.label),
+            from_mark=beginnings,
+        )
         boots = FamilyBoots(engine, open_shop(silent=True), _seeds(sides, number), wall=False)
         asked: dict[str, tuple[System, int]] = {}
         for letter, side in zip(ascii_lowercase, sides, strict=False):
@@ -179,7 +208,9 @@ def _virtual(sides: Sequence[_Side], number: int | None, run: Run, chosen: Chose
         steps = [(index, index + 1) for index in range(last)]
         pairs = [_confirmed(boots, sides, families, step, progress) for step in steps]
         whole = pairs[0] if last == 1 else _confirmed(boots, sides, families, (0, last), progress)
-    return _compared(families, pairs, whole)
+    compared = _compared(families, pairs, whole)
+    told = None if beginnings is None else beginnings.result()
+    return replace(compared, result=compared.result.model_copy(update={"from_mark": told}))
 
 
 def _seeds(sides: Sequence[_Side], number: int | None) -> list[int]:

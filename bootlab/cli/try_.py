@@ -17,6 +17,7 @@ from bootlab.cli.options.arguments import (
     open_store,
     open_system,
 )
+from bootlab.cli.options.from_mark import BeginsAtMark, expect_from_mark
 from bootlab.cli.options.places import Cluster, choose_place
 from bootlab.cli.options.price import PriceModel, absolute_model, with_price
 from bootlab.cli.resuming import Resume, digest, kept, settle
@@ -28,7 +29,7 @@ from bootlab.errors import InputError
 from bootlab.experiments.audits import audited_facts
 from bootlab.experiments.engine import Engine
 from bootlab.experiments.family import DEFAULT_NULLS
-from bootlab.experiments.from_mark import beginning_at, expect_mark
+from bootlab.experiments.from_mark import beginning_at
 from bootlab.experiments.store import RunKind
 from bootlab.experiments.trial.plan import PLANS, require_plan
 from bootlab.experiments.trial.procedure import Trial
@@ -97,15 +98,7 @@ def try_(
         str | None,
         typer.Option("--audit", metavar="RUN", help="What bootlab audit found, for techniques that ask for it."),
     ] = None,
-    from_mark: Annotated[
-        str | None,
-        typer.Option(
-            "--from-mark",
-            metavar="MARK",
-            help="Let boots begin at this mark of the guest, where the machine of another boot was kept that had begun "
-            "alike to the last block: the same figures (docs/snapshots.md says when that spares host time).",
-        ),
-    ] = None,
+    from_mark: BeginsAtMark = None,
     price: PriceModel = None,
     resume: Resume = None,
     parallel: Parallel = None,
@@ -144,10 +137,7 @@ def try_(
     question = settle(store, resume, RunKind.TRY, value.name, now, options)
     asked = question.asked
     question.expect_unchanged(asked.system, now.system)
-    if asked.from_mark is not None:
-        expect_mark(asked.from_mark)
-        if chosen.cluster is not None:
-            raise InputError("--from-mark: machines are kept on this host", hint="leave out --cluster, or --from-mark")
+    expect_from_mark(asked.from_mark, chosen)
     _expect_sense(asked)
     value = with_price(value, asked.price)
     chosen_plan = require_plan(asked.plan)

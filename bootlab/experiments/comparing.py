@@ -15,6 +15,7 @@ from bootlab.document import Document
 from bootlab.errors import InputError, StoreError
 from bootlab.experiments.chance import Chance, chances_by_seed
 from bootlab.experiments.family import Family, execution_judgement, judgement
+from bootlab.experiments.from_mark import FromMarkResult
 from bootlab.experiments.read_result import read_result
 from bootlab.experiments.series import PartRecord, part_records
 from bootlab.experiments.store import Run
@@ -30,7 +31,7 @@ from bootlab.techniques.model.verdict import Verdict, in_words_of_the_clock
 SCHEMA: Final = "bootlab.compare/1"
 STEPS_SCHEMA: Final = "bootlab.compare-steps/1"
 _FILE_FLAGS = ("-kernel", "-initrd", "-bios")
-_FILE_VALUE = re.compile(r"\b(file|mem-path)=(?:[^,]|,,)*")
+_FILE_VALUE = re.compile(r"\b(file|filename|mem-path)=(?:[^,]|,,)*")
 _VOLATILE = re.compile(r"bootlab-|hostfwd=|config=|out=")
 
 
@@ -82,6 +83,8 @@ class Comparison(Document):
     fresh_before_runs: list[str] = []
     """Directories of boots with other seeds and null changes, that a difference had to be confirmed by."""
     fresh_after_runs: list[str] = []
+    from_mark: FromMarkResult | None = Field(default=None, exclude_if=lambda value: value is None)
+    """How many of its boots began at a mark; left out where none was to, and of the steps of several systems."""
 
     @model_validator(mode="before")
     @classmethod
@@ -97,6 +100,8 @@ class Steps(Document):
     steps: list[Comparison]
     whole: Comparison
     """The last system against the first."""
+    from_mark: FromMarkResult | None = Field(default=None, exclude_if=lambda value: value is None)
+    """How many boots of all began at a mark; left out where none was to."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -105,10 +105,13 @@ class FamilyBoots:
 
     def families(self, asked: Mapping[str, tuple[System, int]]) -> dict[str, Family]:
         """Boot the families of several sides together: label -> a system and its number of null changes."""
+        count, last = len(self.seeds), list(asked)[-1:]
         jobs = [self._jobs(label, system, self.seeds, nulls) for label, (system, nulls) in asked.items()]
+        for label, one in zip(asked, jobs, strict=True):
+            # A later side may begin as this one does.
+            one[:count] = [replace(job, keeps=label not in last) for job in one[:count]]
         records = iter(self.engine.boot_all([job for one in jobs for job in one]))
         booted = {label: [next(records) for _ in one] for label, one in zip(asked, jobs, strict=True)}
-        count = len(self.seeds)
         return {
             label: self._made(label, system, booted[label][:count], booted[label][count:])
             for label, (system, _) in asked.items()

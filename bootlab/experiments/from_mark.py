@@ -43,6 +43,7 @@ _CHECKED_SEED: Final = 1
 """Of the boots whose disk has changed the first with this seed is run both ways: each trial has it."""
 _MOST_KEPT: Final = 32
 _OF_THE_HOST: Final = {"argv", "started", "wall_s", "run", "host", "began"}
+_SEEN_TO_THE_END: Final = ("looks", "frames", "lost")
 _MOST_NAMED: Final = 4
 _DREW: Final = "it draws random numbers of its processor behind the mark, and their row is in no machine that is kept"
 FOLDER: Final = "from-mark"
@@ -266,12 +267,23 @@ def expect_mark(mark: str) -> None:
 
 def differences(one: BootRecord, other: BootRecord) -> list[str]:
     """Return in what two boots differ that are one by their key, key by key; nothing of the host's is looked at."""
-    mine, yours = (dict(leaves(record.model_dump(mode="json", exclude=_OF_THE_HOST))) for record in (one, other))
+    mine, yours = (dict(leaves(_compared(record))) for record in (one, other))
     return [
         f"{key}: {mine.get(key)} from the mark, {yours.get(key)} from power-on"
         for key in sorted(mine.keys() | yours.keys())
         if mine.get(key) != yours.get(key)
     ]
+
+
+def _compared(record: BootRecord) -> dict[str, Any]:
+    value = record.model_dump(mode="json", exclude=_OF_THE_HOST)
+    if (screen := value.get("screen")) is not None:
+        # How far a machine comes that is ended from outside is the host's: what was seen of it behind ready, too.
+        for key in _SEEN_TO_THE_END:
+            screen.pop(key, None)
+        until_ns = record.ready_ns
+        screen["pictures"] = [one for one in screen["pictures"] if until_ns is None or one["t_ns"] <= until_ns]
+    return value
 
 
 def _drew_random(record: BootRecord) -> bool:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Protocol
 
 from bootlab.measure.guest.heard_console import HeardConsole
+from bootlab.profile.recorded.disk_requests import FIRST_LINE, REQUESTS, WRITES
 from bootlab.profile.recorded.joined import join_traces
 from bootlab.profile.recorded.pictures import PICTURES
 from bootlab.profile.recorded.trace import PluginTrace, parse_trace, read_trace
@@ -63,15 +64,20 @@ class ObservedBoot:
         return read_trace(path) if path.exists() else None
 
     def join_beginning(self) -> None:
-        """Have the directory hold all of a boot that has another's beginning: trace and pictures. Raises OSError."""
-        path = self.directory / REST
-        if self.prepared.begins is not None and path.exists():
-            (self.directory / TRACE).write_text(self._joined(self.prepared.begins, path), encoding="ascii")
+        """Have the directory hold all of a boot that has another's beginning: whatever its plugin wrote.
+
+        Raises OSError.
+        """
+        begins, path = self.prepared.begins, self.directory / REST
+        if begins is None:
+            return
+        if path.exists():
+            (self.directory / TRACE).write_text(self._joined(begins, path), encoding="ascii")
             path.unlink()
-        pictures = self.directory / PICTURES
-        if self.prepared.begins is not None and pictures.exists():
-            seen = self.prepared.begins.boot / PICTURES
-            pictures.write_bytes(seen.read_bytes() + pictures.read_bytes())
+        for name, header in ((PICTURES, 0), (REQUESTS, len(FIRST_LINE)), (WRITES, 0)):
+            path = self.directory / name
+            if path.exists():
+                path.write_bytes((begins.boot / name).read_bytes() + path.read_bytes()[header:])
 
     def _joined(self, begins: Beginning, rest: Path) -> str:
         return join_traces(begins.trace, begins.mark, rest.read_text(encoding="ascii", errors="replace"))

@@ -44,12 +44,19 @@ static bool is_first_touch(struct disk_flash *flash, const int64_t *figures, con
 	return first && request->operation == DISK_READ;
 }
 
+size_t disk_flash_touched_size(const struct disk_figures *figures)
+{
+	if (!figures->of[DISK_FIRST_TOUCH_NS])
+		return 0;
+	return (size_t)(figures->sectors * 512 / (uint64_t)figures->of[DISK_TOUCH_BYTES] / 8 + 1);
+}
+
 int disk_flash_init(const struct disk_figures *figures, struct disk_flash *ret)
 {
 	*ret = (struct disk_flash){ .touched = NULL };
 	if (!figures->of[DISK_FIRST_TOUCH_NS])
 		return 0;
-	ret->touched = calloc(1, figures->sectors * 512 / (uint64_t)figures->of[DISK_TOUCH_BYTES] / 8 + 1);
+	ret->touched = calloc(1, disk_flash_touched_size(figures));
 	return ret->touched ? 0 : -ENOMEM;
 }
 

@@ -17,6 +17,9 @@ struct disk_flash {
 int disk_flash_init(const struct disk_figures *figures, struct disk_flash *ret);
 void disk_flash_deinit(struct disk_flash *flash);
 
+/* Bytes of `touched`; 0: nothing asks which blocks were. */
+size_t disk_flash_touched_size(const struct disk_figures *figures);
+
 /* When it has done a request that it starts on at `t_ns`. */
 int64_t disk_flash_done(struct disk_flash *flash, const struct disk_figures *figures, const struct disk_request *request, int64_t t_ns);
 

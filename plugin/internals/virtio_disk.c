@@ -250,6 +250,35 @@ int virtio_disk_answer(struct virtio_disk *disk, uint16_t head)
 	return 0;
 }
 
+void virtio_disk_leave(const struct virtio_disk *disk)
+{
+	if (disk->table && disk->size)
+		put(disk, index_of(disk->answered), disk->kept, 2);
+}
+
+int virtio_disk_take_up(struct virtio_disk *disk, const struct virtio_disk *left)
+{
+	if (disk->sectors != left->sectors)
+		return -ESTALE;
+	/* Nobody had looked for a ring yet. */
+	if (left->ring < 0)
+		return 0;
+	virtio_disk_was_reset(disk);
+	if (disk->table != left->table || disk->asked != left->asked || disk->answered != left->answered || disk->ring != left->ring)
+		return -ESTALE;
+	if (!disk->table || !disk->size)
+		return 0;
+	if ((uint16_t)get(disk, index_of(disk->answered), 2) != left->kept || (uint16_t)(left->kept - left->shown) > disk->size)
+		return -ESTALE;
+	disk->taken = left->taken;
+	disk->kept = left->kept;
+	disk->shown = left->shown;
+	memcpy(disk->lengths, left->lengths, sizeof disk->lengths);
+	memcpy(disk->done, left->done, sizeof disk->done);
+	put(disk, index_of(disk->answered), disk->shown, 2);
+	return 0;
+}
+
 void virtio_disk_let_go(struct virtio_disk *disk)
 {
 	/* QEMU counts these as given, and would show them with its next one. */

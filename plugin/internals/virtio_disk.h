@@ -72,6 +72,15 @@ int virtio_disk_answer(struct virtio_disk *disk, uint16_t head);
 /* Read what the guest gave to be written. `size` bytes at most; returns how many there were. */
 size_t virtio_disk_data(const struct virtio_disk *disk, uint16_t head, uint8_t *ret, size_t size);
 
+/*
+ * The machine stands still for good, and another process goes on from it: where the ring counts answers it says what QEMU has
+ * given, as QEMU takes that number for its own when it takes up a device.
+ */
+void virtio_disk_leave(const struct virtio_disk *disk);
+
+/* Go on as `left`, which was another process's, has left the ring, with what it had not shown yet. 0; -ESTALE: it is another ring. */
+int virtio_disk_take_up(struct virtio_disk *disk, const struct virtio_disk *left);
+
 /* Show all that is kept, and hold nothing back any more. */
 void virtio_disk_let_go(struct virtio_disk *disk);
 

@@ -522,6 +522,80 @@ static void test_a_driver_that_starts_anew(void)
 	CHECK(virtio_disk_answer(&disk, 3) == -ESTALE);
 }
 
+/* Another process of QEMU's has taken up the machine: the same memory, and a device that believes what the ring says. */
+static void open_again(struct virtio_disk *again)
+{
+	char message[256];
+
+	qemu.locked = qemu.held = false;
+	qemu.popped = word(ASKED + 2);
+	qemu.answered = word(ANSWERED + 2);
+	qemu.notified = 0;
+	CHECK(virtio_disk_open("disk0", &io, message, sizeof message, again) == 0);
+	qemu.locked = true;
+}
+
+static void test_who_goes_on_shows_what_was_under_way(void)
+{
+	struct virtio_disk left;
+	char message[256];
+
+	open_disk();
+	/* Twice round the ring. */
+	for (int round = 0; round < 2 * RING; round++) {
+		uint16_t seen = word(ANSWERED + 2);
+
+		request(2, 0, 8, 4096, 512);
+		request(5, 1, 2000, 512, 1024);
+		take(2, VIRTIO_READ, 8, 9);
+		take(5, VIRTIO_WRITE, 2000, 3);
+		CHECK(virtio_disk_do(&disk, &io, message, sizeof message) == 0 && virtio_disk_answer(&disk, 5) == 0);
+		left = disk;
+		virtio_disk_leave(&left);
+		CHECK(word(ANSWERED + 2) == (uint16_t)(seen + 2));
+		open_again(&disk);
+		CHECK(virtio_disk_take_up(&disk, &left) == 0 && !virtio_disk_was_reset(&disk));
+		CHECK(word(ANSWERED + 2) == (uint16_t)(seen + 1) && !qemu.notified);
+		request(6, 4, 0, 0, 0);
+		take(6, VIRTIO_FLUSH, 0, 0);
+		CHECK(virtio_disk_do(&disk, &io, message, sizeof message) == 0);
+		CHECK(virtio_disk_answer(&disk, 5) == -ESTALE && virtio_disk_answer(&disk, 6) == 0 && virtio_disk_answer(&disk, 2) == 0);
+		CHECK(word(ANSWERED + 2) == (uint16_t)(seen + 3) && qemu.notified == 2);
+		CHECK(word(ANSWERED + 4 + ((seen + 2) % RING) * 8u) == 2);
+	}
+}
+
+static void test_another_ring_than_the_one_that_was_left_is_refused(void)
+{
+	struct virtio_disk left, never = { .ring = -1, .sectors = 2048 };
+	char message[256];
+
+	open_disk();
+	request(2, 0, 8, 4096, 512);
+	take(2, VIRTIO_READ, 8, 9);
+	CHECK(virtio_disk_do(&disk, &io, message, sizeof message) == 0);
+	left = disk;
+	/* It was not left: QEMU would take what was shown for all there was. */
+	open_again(&disk);
+	CHECK(virtio_disk_take_up(&disk, &left) == -ESTALE);
+	virtio_disk_leave(&left);
+	for (int what = 0; what < 4; what++) {
+		struct virtio_disk other = left;
+
+		other.table += what == 0;
+		other.ring += what == 1;
+		other.sectors += what == 2;
+		other.shown = (uint16_t)(other.shown - (what == 3) * 2 * RING);
+		open_again(&disk);
+		CHECK(virtio_disk_take_up(&disk, &other) == -ESTALE && word(ANSWERED + 2) == left.kept);
+	}
+	/* Firmware had not set it up. */
+	open_again(&disk);
+	CHECK(virtio_disk_take_up(&disk, &never) == 0 && disk.ring == -1 && virtio_disk_was_reset(&disk));
+	never = (struct virtio_disk){ .ring = RING };
+	virtio_disk_leave(&never);
+}
+
 int main(void)
 {
 	test_answers_come_one_by_one_and_in_any_order();
@@ -530,6 +604,8 @@ int main(void)
 	test_a_ring_of_nonsense();
 	test_a_qemu_that_does_other_things();
 	test_a_driver_that_starts_anew();
+	test_who_goes_on_shows_what_was_under_way();
+	test_another_ring_than_the_one_that_was_left_is_refused();
 	puts("test_virtio_disk: ok");
 	return 0;
 }

@@ -118,6 +118,10 @@ def test_no_runs_yet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
             "machines are kept on this host",
         ),
         (["try", "examples/debian-cloud.toml", "--from-mark", "two words"], "--from-mark 'two words'"),
+        (
+            ["compare", "examples/debian-cloud.toml", "examples/debian-cloud.toml", "--from-mark", "two words"],
+            "--from-mark 'two words'",
+        ),
         (["report", "no-such-run"], "no such run"),
         (["compare", "1", "2"], "no such run"),
     ],

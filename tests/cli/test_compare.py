@@ -186,3 +186,16 @@ def test_what_is_shown_again_is_what_was_compared(place: Place, capsys: pytest.C
     place.on_record("compare", place.system("base"), place.system("near", "near"))
     run(["report", "last", "--runs", str(place.runs)])
     assert "verdict: shorter: +0.100 ms saved (instructions + idle)" in capsys.readouterr().out
+
+
+def test_a_side_that_cannot_begin_at_a_mark_is_named_before_any_boot(place: Place) -> None:
+    base, plain = place.system("base"), place.system("plain", "plain")
+    with pytest.raises(InputError, match="base.toml:clock.kind: a machine that runs on replay"):
+        place.compared(base, plain, "--from-mark", "late")
+    assert not Store(place.runs).runs()
+
+
+def test_of_runs_on_record_none_begins_at_a_mark(place: Place) -> None:
+    one = place.on_record("measure", place.system("base"), "-n", "3")
+    with pytest.raises(InputError, match="nothing is booted: all sides are runs on record"):
+        place.compared(one, one, "--from-mark", "late")

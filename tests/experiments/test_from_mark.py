@@ -9,7 +9,7 @@ from bootlab.errors import InputError
 from bootlab.experiments.engine import Engine, Job
 from bootlab.experiments.from_mark import FromMark, FromMarkResult, beginning_at, differences, expect_mark
 from bootlab.measure.place import Here
-from bootlab.measure.record import BeganRecord, Outcome
+from bootlab.measure.record import BeganRecord, BootRecord, Outcome, PictureRecord, ScreenRecord
 from bootlab.measure.record_files import write_json
 from tests.replayed import answer, new_run, prepared, replayed
 
@@ -74,6 +74,23 @@ def test_two_records_of_one_boot_differ_in_what_is_no_hosts(tmp_path: Path) -> N
     assert any(line.startswith("marks.ready: ") for line in differences(one, slower))
     later = other.model_copy(update={"marks": {**other.marks, "more": 5}})
     assert differences(one, later) == ["marks.more: None from the mark, 5 from power-on"]
+
+
+def test_of_two_screens_only_what_was_seen_up_to_ready_is_compared(tmp_path: Path) -> None:
+    (record,) = Engine(new_run(tmp_path)).boot_all([Job("a", prepared(replayed(tmp_path)))])
+    assert record.ready_ns is not None
+
+    def seen(looks: int, *at_ns: int, hash_: str = "a") -> BootRecord:
+        pictures = [
+            PictureRecord(mark=None, t_ns=t_ns, width=1, height=1, pixels_sha256="00", file="p.png") for t_ns in at_ns
+        ]
+        screen = ScreenRecord(looks=looks, frames=looks, after={}, frames_up_to={"desk": hash_}, pictures=pictures)
+        return record.model_copy(update={"screen": screen})
+
+    ready_ns = record.ready_ns
+    assert differences(seen(8, ready_ns), seen(9, ready_ns, ready_ns + 1)) == []
+    assert any("screen.pictures" in line for line in differences(seen(8, ready_ns), seen(8, ready_ns - 1)))
+    assert any("screen.frames_up_to" in line for line in differences(seen(8), seen(8, hash_="b")))
 
 
 def test_without_a_mark_there_are_no_beginnings_and_a_name_that_is_none_is_refused(tmp_path: Path) -> None:

@@ -1,7 +1,13 @@
 """What is known of one boot: its deadlines with the patience of who waits, and what its trace has by now."""
 
+from dataclasses import replace
 from pathlib import Path
 
+from bootlab.profile.recorded.disk_requests import REQUESTS, WRITES, read_disk_requests
+from bootlab.profile.recorded.pictures import PICTURES
+from bootlab.snapshot.asked import Beginning
+from bootlab.snapshot.refusals import MemoryForm
+from bootlab.targets.target import REST, TRACE
 from tests.measure.observing import observed, write_trace
 
 
@@ -31,3 +37,26 @@ def test_a_mark_of_the_screen_is_found_without_reading_the_trace(tmp_path: Path)
     assert not seen.has_seen("desk")
     write_trace(seen, "guest desk 5 5", "seen desktop 5 5 00ff", "typed name 6 6")
     assert not seen.has_seen("desk") and seen.has_seen("desktop") and seen.has_seen("name")
+
+
+def test_a_boot_that_goes_on_has_all_that_its_beginning_had_written(tmp_path: Path) -> None:
+    seen, before = observed(tmp_path), tmp_path / "before"
+    before.mkdir()
+    files = {
+        REQUESTS: ("bootlab-requests 1\ndisk0 write 0 1 1 2 3 0\n", "bootlab-requests 1\ndisk0 read 8 1 4 5 99\n"),
+        WRITES: ("a" * 512, "b" * 512),
+        PICTURES: ("earlier", "later"),
+    }
+    for name, (earlier, later) in files.items():
+        (before / name).write_text(earlier)
+        (seen.directory / name).write_text(later)
+    (seen.directory / REST).write_text("bootlab-trace 1\nclock virtual 0\nguest ready 9 9\n")
+    trace = "bootlab-trace 1\nclock virtual 0\nguest late 5 5\n"
+    beginning = Beginning(tmp_path, MemoryForm.FILE, "late", 5, trace, b"", before, 1.0)
+    seen = replace(seen, prepared=replace(seen.prepared, begins=beginning))
+    seen.join_beginning()
+    requests = list(read_disk_requests(seen.directory / REQUESTS))
+    assert [(one.operation, one.done_ns, one.offset) for one in requests] == [("write", 3, 0), ("read", 99, None)]
+    assert (seen.directory / WRITES).read_text() == "a" * 512 + "b" * 512
+    assert (seen.directory / PICTURES).read_text() == "earlierlater"
+    assert (seen.directory / TRACE).read_text() == trace + "guest ready 9 9\n" and not (seen.directory / REST).exists()

@@ -17,7 +17,8 @@ REQUESTS: Final = "requests.txt"
 WRITES: Final = "writes.bin"
 """Beside it, the bytes that were written to disks with `keep_writes`."""
 
-_FIRST: Final = "bootlab-requests 1\n"
+FIRST_LINE: Final = "bootlab-requests 1\n"
+"""Of the list of requests."""
 _OPERATIONS: Final = ("read", "write", "flush")
 _WORDS: Final = 7
 _SECTOR: Final = 512
@@ -103,7 +104,7 @@ def read_disk_requests(path: Path) -> Iterator[DiskRequest]:
     Raises InputError for a file that is damaged, OSError for one that cannot be read.
     """
     with path.open(encoding="ascii", errors="replace") as file:
-        if (first := file.readline(len(_FIRST))) != _FIRST and first.endswith("\n"):
+        if (first := file.readline(len(FIRST_LINE))) != FIRST_LINE and first.endswith("\n"):
             raise InputError(f"{path}:1: not a list of requests that this bootlab reads")
         for number, line in enumerate(file, start=2):
             if line.endswith("\n"):

@@ -6,6 +6,8 @@ As text, in the plugin's words (plugin/trace_format.h), so that whoever reads it
 from collections.abc import Sequence
 
 _HEADER_LINES = 2
+_COUNTS = {"reads": 2, "modelled": 2, "settled": 1}
+"""Records of two counts -> words ahead of these."""
 _MARKS = ("mark", "guest", "answered", "typed", "seen")
 
 
@@ -32,23 +34,22 @@ class _Joined:
 
     def __init__(self, head: Sequence[str], ending: Sequence[str]) -> None:
         self.told = {line for line in head if line.startswith(("exact ", "refused "))}
-        self._read: dict[str, tuple[int, int]] = {}
-        for words in (line.split(" ") for line in head):
-            if words[0] == "reads":
-                self._read[words[1]] = (int(words[2]), int(words[3]))
+        # The latest of each; some are told as the process ends.
+        self._counted = {
+            tuple(words[:named]): [int(word) for word in words[named:]]
+            for words in (line.split(" ") for line in (*head, *ending))
+            if (named := _COUNTS.get(words[0]))
+        }
         # What was sent of a line that had not ended yet: it is told as the process ends.
         self._unended = sum(int(line.split(" ")[-1]) for line in ending if line.startswith("console "))
-        self._settled = [[int(word) for word in line.split(" ")[1:]] for line in ending if line.startswith("settled ")]
 
     def line(self, line: str) -> str:
         """Return a record of the later process as one of the whole boot."""
         words = line.split(" ")
-        if words[0] == "reads":
-            bytes_, requests = self._read.get(words[1], (0, 0))
-            return f"reads {words[1]} {int(words[2]) + bytes_} {int(words[3]) + requests}"
-        if words[0] == "settled":
-            counts = zip(words[1:], *self._settled, strict=True)
-            return " ".join(["settled", *(str(sum(map(int, count))) for count in counts)])
+        if named := _COUNTS.get(words[0]):
+            before = self._counted.get(tuple(words[:named]), [0, 0])
+            sums = (int(word) + count for word, count in zip(words[named:], before, strict=True))
+            return " ".join([*words[:named], *map(str, sums)])
         if words[0] == "console":
             size, self._unended = int(words[-1]) + self._unended, 0
             return " ".join([*words[:-1], str(size)])

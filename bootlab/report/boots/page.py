@@ -95,7 +95,7 @@ def try_page(result: TryResult, consoles: Sequence[Console] = ()) -> str:
             ("plan", result.plan), ("seeds", ", ".join(map(str, result.seeds))),
             *([("board model", result.board_model.label)] if result.board_model is not None else []),
             ("cost", cost_words(result) or "not recorded"),
-            *(("from a mark", line.strip()) for line in from_mark_words(result)),
+            *(("from a mark", line.strip()) for line in from_mark_words(result.from_mark)),
             ("baseline run", tag("code", result.baseline_run)), ("run", tag("code", result.run)),
         ])),
     ]  # fmt: skip

@@ -8,6 +8,7 @@ from bootlab.report.boots import page, steps_page, steps_text, text
 from bootlab.report.boots.markdown import compare_markdown, series_markdown
 from bootlab.report.parts.console import read_consoles
 from bootlab.report.parts.view import Page, View
+from bootlab.report.trial.words import from_mark_words
 
 
 def boot_view(run: Run, record: BootRecord) -> View:
@@ -36,7 +37,8 @@ def compare_view(run: Run, compared: Compared) -> View:
     if isinstance(result, Steps):
         boots = [(f"{number} {side[0].system}", side[0].run) for number, side in enumerate(series, 1)]
         steps = Page(lambda elsewhere: steps_page.steps_page(result, series, read_consoles(boots)))
-        return View(result, (steps_text.steps(result, series),), steps, markdown=lambda: compare_markdown(compared))
+        lines = (steps_text.steps(result, series), *from_mark_words(result.from_mark))
+        return View(result, lines, steps, markdown=lambda: compare_markdown(compared))
     before, after = series
     boots = [("before", before[0].run), ("after", after[0].run)]
     verdict = f"{result.verdict}: {result.detail}"
@@ -46,6 +48,7 @@ def compare_view(run: Run, compared: Compared) -> View:
             text.comparison(before, after, chances=result.chances),
             *(f"  differs: {difference}" for difference in result.differences),
             f"verdict: {verdict}",
+            *from_mark_words(result.from_mark),
         ),
         Page(lambda elsewhere: page.compare_page(before, after, verdict, read_consoles(boots), result.chances)),
         markdown=lambda: compare_markdown(compared),

@@ -88,7 +88,7 @@ def try_result(result: TryResult) -> RenderableType:
     if result.wrong is not None:
         lines.append(Text(f"of techniques that do nothing at most {result.wrong:.1%} get a verdict", style="dim"))
     clock = clock_words(result)
-    host = [Text(words, style="dim") for words in (cost_words(result), *from_mark_words(result)) if words]
+    host = [Text(words, style="dim") for words in (cost_words(result), *from_mark_words(result.from_mark)) if words]
     return Group(*lines, *foot(clock, result.hashes, result.run, result.board_model), *host)
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from bootlab.experiments.from_mark import FromMarkResult
 from bootlab.experiments.trial.result import Baseline, Finished, Judged, StackName, Step, TryResult
 from bootlab.measure.price import priced_phases_of
 from bootlab.report.boots.side_by_side import Side
@@ -149,9 +150,8 @@ def cost_words(result: TryResult) -> str:
     return f"host: {built}; {booted}; {cost.elapsed_s:.0f} s in all{ratio}"
 
 
-def from_mark_words(result: TryResult) -> list[str]:
+def from_mark_words(told: FromMarkResult | None) -> list[str]:
     """Return how many boots began at a mark, how many could not and why, and the host time; empty where none was to."""
-    told = result.from_mark
     if told is None:
         return []
     others = sum(told.powered_on.values())

@@ -68,9 +68,9 @@ class PluginFiles:
     pictures: Path | None = None
     """Where it writes what it sees on the screen."""
     state: Path | None = None
-    """Where it keeps what it knows of the screen, of a boot that is kept."""
+    """The folder where it keeps what it knows of a machine that others go on from."""
     resume: Path | None = None
-    """Where another boot has kept that."""
+    """The folder where another boot has kept that."""
     log: Path | None = None
     logged: str = ""
 

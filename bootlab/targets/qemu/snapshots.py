@@ -28,8 +28,6 @@ from bootlab.targets.qemu.argv import Identity, SnapshotFiles, uses_pmem
 
 _WORDS_OF_A_CLONE: Final = ("arch", "guestmarks", "uart", "stop", "exactdisks")
 """What the plugin is told of a machine that goes on: all that comes before its first program is past."""
-SCREEN_STATE: Final = "screen-state"
-"""What the plugin knew of the screen, in the folder of a machine that is kept to go on from."""
 _POLL_S = 0.005
 _MIGRATION_S = 300.0
 
@@ -56,7 +54,7 @@ def expect_keepable(system: System, *, goes_on: bool = False) -> None:
         "machine.devices: virtio-rng, whose next random number": goes_on
         and any(device.startswith("virtio-rng") for device in machine.devices),
         **{
-            f"{drive}: a disk with a model, of whose requests some may be under way": True
+            f"{drive}: a disk with a model, of whose requests some may be under way": not goes_on
             for drive in system.modelled_disks
         },
     }

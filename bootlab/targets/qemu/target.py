@@ -42,7 +42,6 @@ from bootlab.targets.qemu.program import find_firmware, probe_qemu_version, requ
 from bootlab.targets.qemu.screen import picture_hashes, screen_lines, write_pictures
 from bootlab.targets.qemu.session import QemuSession, find_free_port
 from bootlab.targets.qemu.snapshots import (
-    SCREEN_STATE,
     SnapshotWiring,
     expect_keepable,
     expect_mark_of_guest,
@@ -240,11 +239,9 @@ class QemuPrepared(Prepared):
         writes = directory / WRITES if self.system.kept_disks else None
         pictures = directory / PICTURES if self.system.screen is not None and self.restored is None else None
         trace = directory / (TRACE if self.begins is None else REST)
-        files = PluginFiles(self.plugin, config, trace, profile, requests, writes, pictures)
-        if self.system.screen is not None:
-            kept, begins = self.keeping, self.begins
-            state = kept.folder / SCREEN_STATE if kept is not None else None
-            files = replace(files, state=state, resume=begins.folder / SCREEN_STATE if begins is not None else None)
+        state = self.keeping.folder if self.keeping is not None and self.keeping.reads else None
+        resume = self.begins.folder if self.begins is not None else None
+        files = PluginFiles(self.plugin, config, trace, profile, requests, writes, pictures, state, resume)
         if self.files.card is None:
             return files
         return replace(files, log=directory / CARD_LOG, logged=TRACE_EVENT)

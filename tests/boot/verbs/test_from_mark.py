@@ -192,7 +192,7 @@ def test_a_mark_that_never_comes_is_asked_for_once(system: System, run: Run) -> 
         assert result.began == result.kept == 0 and "mark never: not reached" in result.given_up
 
 
-def test_a_boot_that_draws_random_numbers_behind_the_mark_is_powered_on(
+def test_random_numbers_of_the_processor_are_those_of_the_boot_from_power_on(
     file: Path, tmp_path: Path, run: Run, beginnings: FromMark
 ) -> None:
     """The kernel mixes in new ones of the processor's after a second, and QEMU's row of them begins anew."""
@@ -203,10 +203,35 @@ def test_a_boot_that_draws_random_numbers_behind_the_mark_is_powered_on(
     system = read_system(file).with_part("rootfs", init=tmp_path / "init")
     base = booted(beginnings, made(system), "base", keeps=True)
     whole = Here(1).boot(made(system), run.boot_directory("whole"), lambda: False)
-    assert base.began is None and differences(base, whole) == [] and "drawn" in base.facts
-    assert "random numbers" in (result := beginnings.result()).given_up and result.began == 0
-    traced = (run.path / "boots/base.unfinished-1/trace.txt").read_text()
+    assert base.began is not None and differences(base, whole) == [] and "drawn" in base.facts
+    (kept,) = beginnings._kept.values()
+    assert kept is not None
+    # Without its place in the row the boot that goes on says so, and what counts is the one from power-on.
+    state = kept.beginning.folder / "random-state"
+    assert int(state.read_text()) > 0
+    state.unlink()
+    other = booted(beginnings, made(system, __app__table="another\n"), "other")
+    assert other.began is None and other.outcome is Outcome.READY
+    assert "random numbers" in (result := beginnings.result()).given_up and result.began == 1
+    traced = (run.path / "boots/other.unfinished-1/trace.txt").read_text()
     assert "\nrefused random " in traced
+
+
+def test_a_state_of_a_disk_that_cannot_be_taken_up_ends_the_boot(
+    system: System, run: Run, beginnings: FromMark
+) -> None:
+    """A guest whose disk's ring is not what it says would do harm."""
+    modelled = system.with_part("rootfs", model="hdd")
+    base = booted(beginnings, made(modelled), "base", keeps=True)
+    whole = Here(1).boot(made(modelled), run.boot_directory("whole"), lambda: False)
+    assert base.began is not None and differences(base, whole) == [] and base.disks[0].reads > 0
+    (kept,) = beginnings._kept.values()
+    assert kept is not None
+    state = kept.beginning.folder / "disks-state"
+    state.write_bytes(state.read_bytes()[:-1])
+    other = booted(beginnings, made(modelled, __app__turns="2\n"), "other")
+    assert other.began is None and other.outcome is Outcome.READY
+    assert "disks-state: Invalid argument" in (run.path / "boots/other.unfinished-1/qemu.stderr").read_text()
 
 
 def test_a_machine_that_cannot_be_kept_is_powered_on(system: System, beginnings: FromMark) -> None:
@@ -233,6 +258,29 @@ def test_a_trial_from_a_mark_has_the_figures_of_one_without(file: Path, tmp_path
         for key in of_the_host:
             result.pop(key)
     assert _without_runs(through) == _without_runs(without)
+
+
+def test_a_comparison_from_a_mark_has_the_figures_of_one_without(file: Path, tmp_path: Path) -> None:
+    """The disks of both sides take the time of a real one."""
+    text = file.read_text().replace('late = ["/app"]', 'late = ["/app"]\nmodel = "hdd"')
+    sides = []
+    for turns in ("300", "9"):
+        sides.append(file.with_name(f"turns-{turns}.toml"))
+        sides[-1].write_text(text.replace('"300\\n"', f'"{turns}\\n"'))
+    results = []
+    for more in (["--from-mark", "late"], []):
+        argv = [sys.executable, "-m", "bootlab", "compare", *sides, "-n", "3", *more, "--runs", tmp_path, "--json"]
+        done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=3600)
+        assert done.returncode == 0, done.stderr
+        results.append(json.loads(done.stdout))
+    through, without = results
+    told = through.pop("from_mark")
+    assert told["checked"] == "equal" and told["began"] >= 6 and "another kernel.cmdline" in told["powered_on"]
+    assert "from_mark" not in without and through["verdict"] == "shorter"
+    for result in results:
+        for key in [key for key in result if key.endswith("_runs")]:
+            result.pop(key)
+    assert through == without
 
 
 def _without_runs(value: object) -> object:

@@ -15,6 +15,7 @@ reads rootfs 4096 1
 guest late 30 25
 console 28 24 3
 settled 4 0
+modelled rootfs 3 0
 end 30 25
 """
 AFTER = """bootlab-trace 1
@@ -24,6 +25,8 @@ console 40 30 5
 reads rootfs 512 1
 guest ready 50 40
 settled 2 1
+modelled rootfs 5 1
+modelled disk0 2 0
 end 50 40
 """
 
@@ -32,6 +35,7 @@ def test_what_was_counted_goes_on() -> None:
     trace = parse_trace(join_traces(BEFORE, "late", AFTER))
     assert list(trace.guest_marks) == ["late", "ready"] and list(trace.marks) == ["kernel_entry"]
     assert trace.guest_marks["late"].read_bytes == 4096 and trace.guest_marks["ready"].read_bytes == 4608
+    assert trace.modelled == {"rootfs": (8, 1), "disk0": (2, 0)}
     assert trace.settled == (6, 1) and trace.slide == 0x1000 and trace.exact == ["disks"]
     assert trace.end == Stamp(50, 40, 0, 4608)
 

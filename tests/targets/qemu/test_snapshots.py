@@ -90,8 +90,13 @@ def test_a_screen_goes_on_with_its_own_boot_from_a_mark_of_the_guest() -> None:
     for name in ("window", "name"):
         with pytest.raises(InputError, match=f"{name}: a mark of the screen"):
             expect_mark_of_guest(system, name)
+
+
+def test_a_disk_with_a_model_goes_on_with_its_own_boot_and_in_no_clone() -> None:
+    system = System.model_validate({**GIVEN, "disks": [{"size_mib": 16, "model": "ssd"}]})
     with pytest.raises(InputError, match="disk0: a disk with a model"):
-        expect_keepable(System.model_validate({**GIVEN, "disks": [{"size_mib": 16, "model": "ssd"}]}), goes_on=True)
+        expect_keepable(system)
+    expect_keepable(system, goes_on=True)
 
 
 def test_a_device_of_random_numbers_does_not_go_on_with_its_own_boot() -> None:
