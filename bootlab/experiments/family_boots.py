@@ -7,12 +7,13 @@ from functools import partial
 from typing import TypeVar
 
 from bootlab.build.workshop import Workshop
+from bootlab.errors import InputError
 from bootlab.experiments.engine import Engine, Job
 from bootlab.experiments.family import FRESH, NULL, NULL_WORD, Family, wanted_boots
 from bootlab.experiments.making import Making
 from bootlab.experiments.verdict import NEAR_FRESH
 from bootlab.measure.prepare import prepare
-from bootlab.measure.record import BootRecord
+from bootlab.measure.record import BootRecord, Outcome
 from bootlab.system import ClockKind, System
 from bootlab.targets.target import Prepared
 
@@ -84,11 +85,16 @@ class FamilyBoots:
         return made
 
     def learn(self, label: str, system: System) -> Mapping[str, str]:
-        """Boot `system` once, with the first seed, and return what it printed as facts; the same system only once."""
+        """Boot `system` once, with the first seed, and return what it printed as facts; the same system only once.
+
+        Raises InputError where the boot is not well: it has not learned what it was to.
+        """
         key = system.model_dump_json()
         if key not in self._learned:
             prepared = self.prepare(system, label).with_seed(self.seeds[0])
             (record,) = self.engine.boot_all([Job(f"{label}-{len(self._learned) + 1}", prepared)])
+            if record.outcome is not Outcome.READY:
+                raise InputError(f"the boot that was to learn: {record.outcome.value}: {record.detail}")
             self._learned[key] = record.facts
         return self._learned[key]
 

@@ -7,7 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from bootlab.errors import Interrupted
-from bootlab.measure.causes.ending import Ending, explain_early_check, explain_early_end, explain_overdue
+from bootlab.measure.causes.ending import (
+    Ending,
+    explain_early_check,
+    explain_early_end,
+    explain_overdue,
+    explain_unlearned,
+)
 from bootlab.measure.guest.tcp_check import ask
 from bootlab.measure.host.deadline import deadline
 from bootlab.measure.observed_boot import ObservedBoot
@@ -90,7 +96,7 @@ class _Followed:
                 machine, time.monotonic_ns() if ready_ns is None else seen.heard.zero_ns + ready_ns
             )
         await self.finish()
-        return ending
+        return explain_unlearned(seen, ending)
 
     async def finish(self) -> None:
         await self.session.stop()

@@ -281,14 +281,17 @@ static void learn(struct work *work)
 	}
 	if (!r)
 		r = keep(work);
-	if (r)
+	if (r) {
 		say("nothing is learned of this session: %s", strerror(-r));
-	else
+		if (work->record)
+			tell("failed", strerror(-r));
+	} else {
 		say("a session of %s opened %zu files and read %zu pages of %zu; %zu files are known, %zu left out, "
 		    "%zu pages without a name, %zu not noted%s%s", user, opened.n,
 		    found.pages, read.n_files, work->habits.pack.n_files, work->habits.left_out, found.unnamed, found.lost,
 		    list < 0 ? "; this kernel does not tell what is opened" : "",
 		    opened.lost ? "; more was opened than the kernel had room for" : "");
+	}
 	pack_free(&read);
 	opened_free(&opened);
 	while (session_begins(work, 0))
@@ -325,8 +328,12 @@ static int watch(struct work *work)
 	work->socket = listen_to_sessions();
 	if (work->socket < 0) {
 		say(SOCKET ": %s", strerror(-work->socket));
+		if (work->record)
+			tell("failed", strerror(-work->socket));
 		return EXIT_IGNORED;
 	}
+	if (work->record)
+		tell("watching", "yes");
 	setpriority(PRIO_PROCESS, 0, 19);
 	demand_begin(&work->demand, work->root);
 	if (known)
@@ -361,6 +368,14 @@ static bool sits_here(void)
 	return !host || !*host || !strcmp(host, "localhost");
 }
 
+/* The image is one that is booted to learn. */
+static bool is_to_record(void)
+{
+	char text[sizeof RECORD];
+
+	return file_read(SHIPPED, text, sizeof text) > 0 && !strncmp(text, RECORD, strlen(RECORD));
+}
+
 /* Never an error: the login goes on. */
 static int session(void)
 {
@@ -376,8 +391,9 @@ static int session(void)
 	s = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (s < 0)
 		return EXIT_SUCCESS;
-	if (sendto(s, user, strlen(user), 0, (struct sockaddr *)&address, sizeof address) < 0)
-		errno = 0; /* nobody watches */
+	/* Where nobody watches, the host that boots the image to learn would wait for ever. */
+	if (sendto(s, user, strlen(user), 0, (struct sockaddr *)&address, sizeof address) < 0 && is_to_record())
+		tell("missed", user);
 	close(s);
 	return EXIT_SUCCESS;
 }

@@ -16,7 +16,7 @@ from bootlab.measure.following import follow
 from bootlab.measure.guest.heard_console import HeardConsole
 from bootlab.measure.observed_boot import ObservedBoot
 from bootlab.measure.record import Outcome
-from bootlab.system import Check, GuestScreen
+from bootlab.system import Check, GuestScreen, Rootfs
 from bootlab.targets.replay.playing import Play
 from bootlab.targets.replay.target import ReplaySession
 from bootlab.targets.target import ConsoleTraits, EndReason, OpenedMachine
@@ -62,6 +62,31 @@ def test_a_check_fails_in_its_own_words(said: str, detail: str, tmp_path: Path) 
 def test_a_check_that_fails_before_ready_ends_the_boot(tmp_path: Path) -> None:
     ending = followed(observed(tmp_path), "bootlab: check failed: no disk\n")
     assert ending.outcome is Outcome.CHECK_FAILED and ending.detail.startswith("before it was ready its check said")
+
+
+@pytest.mark.parametrize(
+    ("said", "outcome", "detail"),
+    [
+        ("bootlab: fact preload.end 3\nbootlab: check ok\n", Outcome.READY, ""),
+        (
+            "bootlab: check ok\n",
+            Outcome.CHECK_FAILED,
+            "all else is well; bootlab-preload has printed no list of habits",
+        ),
+        (
+            "bootlab: check failed: no disk\n",
+            Outcome.CHECK_FAILED,
+            "bootlab: check failed: no disk; bootlab-preload has",
+        ),
+    ],
+)
+def test_a_boot_that_was_to_learn_is_not_well_without(said: str, outcome: Outcome, detail: str, tmp_path: Path) -> None:
+    seen = observed(tmp_path)
+    root = {"packages": ["systemd-sysv"], "filesystem": "ext4", "preload": {"record": True}}
+    system = seen.system.model_copy(update={"rootfs": Rootfs.model_validate(root)})
+    seen = replace(seen, prepared=replace(seen.prepared, system=system))
+    ending = followed(seen, READY + said)
+    assert ending.outcome is outcome and ending.detail.startswith(detail)
 
 
 def test_a_last_line_without_an_end_counts(tmp_path: Path) -> None:

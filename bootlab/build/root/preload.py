@@ -29,7 +29,7 @@ def lay_preload(tree: FileTree, wanted: Preload) -> None:
         )
     tree.add_file(_SESSIONS, sessions.data.rstrip(b"\n") + b"\n" + _LINE)
     tree.add_file(_SERVICE, (GUEST / "preload/units/systemd.service").read_bytes())
-    tree.add_link("etc/systemd/system/graphical.target.wants/bootlab-preload.service", f"/{_SERVICE}")
+    tree.add_link("etc/systemd/system/default.target.wants/bootlab-preload.service", f"/{_SERVICE}")
     habits = HABITS.record if wanted.record else _habits(wanted)
     if habits:
         if len(habits) > _ROOM:

@@ -52,7 +52,8 @@ def _lay_units(tree: FileTree, goal: str) -> None:
     if "lib/systemd/systemd" in tree:
         unit = (units / "systemd.service").read_bytes().replace(b"@GOAL@", goal.encode())
         tree.add_file("etc/systemd/system/bootlab-readahead.service", unit)
-        place = "etc/systemd/system/multi-user.target.wants/bootlab-readahead.service"
+        # Its goal wants it: another target would bring it too early, never, or in a circle.
+        place = f"etc/systemd/system/{goal}.wants/bootlab-readahead.service"
         tree.add_link(place, "/etc/systemd/system/bootlab-readahead.service")
     if "sbin/bootlab-init" in tree:
         tree.add_file("etc/bootlab/units/bootlab-readahead.unit", (units / "bootlab.unit").read_bytes())

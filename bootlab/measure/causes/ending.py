@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 
 from bootlab.measure.causes.board import find_board_cause
+from bootlab.measure.causes.learning import find_learning_cause
 from bootlab.measure.causes.search import find_known_cause
 from bootlab.measure.causes.wrong_baud import find_line_cause
 from bootlab.measure.guest.console import early_check
@@ -50,6 +51,16 @@ def explain_early_check(seen: ObservedBoot) -> Ending:
     return _explain(seen, Outcome.CHECK_FAILED, f"{_EARLY}{seen.heard.guest.check_detail}")
 
 
+def explain_unlearned(seen: ObservedBoot, ending: Ending) -> Ending:
+    """Return `ending`, or why a boot that is well but for that was to learn and has not."""
+    if ending.outcome not in (Outcome.READY, Outcome.CHECK_FAILED):
+        return ending
+    cause = find_learning_cause(seen.system, seen.heard.text)
+    if cause is None:
+        return ending
+    return Ending(Outcome.CHECK_FAILED, f"{ending.detail or 'all else is well'}; {cause}")
+
+
 def explain_overdue(seen: ObservedBoot, withheld_s: float) -> Ending:
     """Return what became of a boot whose deadline passed, for ready or for its check.
 
@@ -80,6 +91,8 @@ def explain_overdue(seen: ObservedBoot, withheld_s: float) -> Ending:
 
 def _explain(seen: ObservedBoot, outcome: Outcome, detail: str) -> Ending:
     cause = _find_cause(seen)
+    if cause is None and outcome is Outcome.CHECK_FAILED:
+        cause = find_learning_cause(seen.system, seen.heard.text)
     return Ending(outcome, detail if cause is None else f"{detail}; {cause}")
 
 

@@ -30,7 +30,12 @@ def _has_sessions(system: System, measured: Measured) -> str | None:
 
 def _learning(system: System) -> System:
     deadline_s = max(300.0, system.check.deadline_s if system.check is not None else 0.0)
-    habits_come = Check(console=r"bootlab: fact preload\.end", deadline_s=deadline_s)
+    habits_come = Check(
+        console=r"bootlab: fact preload\.end",
+        # A session that nobody watched is not followed by another, and nobody would come to wait for.
+        fail=r"bootlab: check failed|bootlab: fact preload\.(?:missed|failed) ",
+        deadline_s=deadline_s,
+    )
     return system.with_part("rootfs", preload=Preload(record=True)).model_copy(update={"check": habits_come})
 
 

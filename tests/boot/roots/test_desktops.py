@@ -4,11 +4,13 @@ from pathlib import Path
 
 import pytest
 
+from bootlab.build.root.preload import HABITS
+from bootlab.build.root.readahead import PACKS
 from bootlab.build.workshop import Workshop
 from bootlab.measure.boot import boot
 from bootlab.measure.prepare import prepare
 from bootlab.sources import EXAMPLES
-from bootlab.system import read_system
+from bootlab.system import Check, Preload, ReadAhead, System, read_system
 
 pytestmark = [pytest.mark.boot, pytest.mark.network]
 
@@ -37,3 +39,25 @@ def test_a_login_a_desktop_and_what_is_typed_into_its_terminal(name: str, shop: 
     assert record.timings_ns.keys() == {"full-boot", "perceived", "desktop"}
     seen = {path.name.partition("-")[2] for path in (tmp_path / "screen").glob("*.png")}
     assert {f"{mark}.png" for mark in (*order, "printed")} <= seen
+
+
+def learning(name: str, **record: ReadAhead | Preload) -> System:
+    """Return a desktop whose boot learns, and is over when it has printed what its session taught."""
+    system = read_system(EXAMPLES / "desktop" / f"{name}.toml").with_part("rootfs", **record)
+    return system.model_copy(update={"check": Check(console=r"fact preload\.end", deadline_s=1200)})
+
+
+def test_a_default_target_that_is_no_more_than_the_login_window_learns_both(shop: Workshop, tmp_path: Path) -> None:
+    system = learning("tuned", readahead=ReadAhead(record=True), preload=Preload(record=True))
+    record = boot(prepare(shop, system), tmp_path)
+    assert record.outcome.value == "ready", record.detail
+    assert "\nf usr/lib/xorg/Xorg\n" in PACKS.of_facts(record.facts)
+    assert "usr/bin/openbox\n" in HABITS.of_facts(record.facts)
+
+
+def test_a_session_that_nobody_watched_ends_a_boot_that_was_to_learn_of_it(shop: Workshop, tmp_path: Path) -> None:
+    system = learning("on-hdd", preload=Preload(record=True)).with_cmdline("systemd.mask=bootlab-preload.service")
+    check = Check(console=r"fact preload\.end", fail=r"fact preload\.missed ", deadline_s=1200)
+    record = boot(prepare(shop, system.model_copy(update={"check": check})), tmp_path)
+    assert record.outcome.value == "check failed"
+    assert "it was not there yet when a session of guest began" in record.detail

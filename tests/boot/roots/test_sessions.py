@@ -48,3 +48,4 @@ def test_what_sessions_open_is_read_before_the_next_one(shop: Workshop, tmp_path
     assert "after forgetting: 1000  /data/editor" in console and "after forgetting: 1000  /data/wm" not in console
     assert "nothing is learned of this session: Read-only file system" in console
     assert record.facts["read-only"] == "0" and record.facts["whole"] == "yes" and record.facts["traces"] == "none"
+    assert console.count("bootlab: fact preload.missed") == 1 and record.facts["preload.missed"] == "ann"

@@ -32,8 +32,10 @@ def _laid(wanted: Preload) -> dict[str, bytes]:
 
 def test_the_service_stands_beside_the_login_window_and_pam_tells_it_of_sessions() -> None:
     files = _laid(Preload())
-    assert b"After=display-manager.service\n" in files[_SERVICE]
-    assert files["etc/systemd/system/graphical.target.wants/bootlab-preload.service"] == f"/{_SERVICE}".encode()
+    assert b"After=display-manager.service " in files[_SERVICE]
+    # Whatever is started by default has it, and has no more for its sake.
+    assert files["etc/systemd/system/default.target.wants/bootlab-preload.service"] == f"/{_SERVICE}".encode()
+    assert b"DefaultDependencies=no\n" in files[_SERVICE]
     lines = files[_SESSIONS].decode().splitlines()
     assert lines[0].endswith("pam_unix.so")
     assert lines[1].split() == ["session", "optional", "pam_exec.so", "quiet", "/sbin/bootlab-preload", "session"]

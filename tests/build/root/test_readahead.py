@@ -43,6 +43,8 @@ def test_the_real_init_is_started_by_the_program_and_a_unit_of_its_own_tells_the
     assert files["sbin/bootlab-readahead.init"] == b"/lib/systemd/systemd"
     unit = files["etc/systemd/system/bootlab-readahead.service"].decode()
     assert "After=graphical.target\n" in unit and "--name graphical.target\n" in unit
+    # Wanted by what it comes behind: multi-user.target, before graphical.target, would come behind what it wants.
+    assert files["etc/systemd/system/graphical.target.wants/bootlab-readahead.service"].endswith(b"readahead.service")
     assert "etc/bootlab/units/bootlab-readahead.unit" not in files
     with pytest.raises(InputError, match=r"no /sbin/init"):
         lay_readahead(FileTree(), ReadAhead())

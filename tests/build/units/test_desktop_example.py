@@ -49,22 +49,31 @@ def test_with_the_other_init_the_same_is_worked_out_beforehand() -> None:
     assert units == {Path(name).name for name in root("units").files if name.endswith(".unit")}
 
 
-def test_the_fast_end_is_made_as_the_page_says(tmp_path: Path) -> None:
+def test_what_boots_teach_is_put_into_files_as_the_page_says(tmp_path: Path) -> None:
     said = SCREEN.read_text(encoding="utf-8")
     lines = re.findall(
         r"^    (.+)$", said[said.index("    LEARN=") : said.index("**One boot each** of what")], re.MULTILINE
     )
     folder = shutil.copytree(FOLDER, tmp_path / "desktop")
-    consoles = [tmp_path / name for name in ("FIRST", "SECOND")]
+    first, second, third = consoles = [tmp_path / name for name in ("FIRST", "SECOND", "THIRD")]
     for console in consoles:
         console.write_text("")
     commands = "\n".join(line for line in lines if not line.startswith("bootlab "))
-    commands = re.sub("FIRST|SECOND", lambda found: str(tmp_path / found[0]), commands)
+    commands = re.sub("FIRST|SECOND|THIRD", lambda found: str(tmp_path / found[0]), commands)
     subprocess.run(["sh", "-e", "-c", commands], cwd=folder, check=True)
-    learns, again, end = (read_system(folder / f"{name}.toml").rootfs for name in ("learn-1", "learn-2", "end"))
-    assert learns is not None and learns.readahead is not None and learns.readahead.record and learns.layout is None
-    assert again is not None and again.readahead is not None and again.preload is not None and again.bootlab_init
-    assert again.readahead.record and again.preload.record and again.layout == consoles[0]
-    assert end is not None and end.readahead is not None and end.preload is not None and end.layout == consoles[0]
-    assert end.readahead.pack == end.preload.habits == consoles[1] and end.readahead.order == "block"
-    assert end.run == root("units").run and not end.readahead.record
+    made = {
+        name: read_system(folder / f"{name}.toml") for name in ("learn-1", "learn-2", "learn-3", "end", "tuned-end")
+    }
+    layouts = {name: system.rootfs.layout for name, system in made.items() if system.rootfs is not None}
+    assert layouts == {"learn-1": None, "learn-2": first, "learn-3": None, "end": first, "tuned-end": None}
+    for name in ("learn-1", "learn-2", "learn-3"):
+        system = made[name]
+        assert system.rootfs is not None and system.rootfs.readahead is not None and system.rootfs.readahead.record
+        # One that learns of a session is not over before it has.
+        assert (system.rootfs.preload is not None) == (system.check is not None and system.check.console is not None)
+    for name, of, console in (("end", "units", second), ("tuned-end", "tuned", third)):
+        value = made[name].rootfs
+        assert value is not None and value.readahead is not None and value.preload is not None
+        assert value.readahead.pack == value.preload.habits == console and value.readahead.order == "block"
+        assert value.run == root(of).run and made[name].check == DESKTOPS[of].check
+        assert value.bootlab_init == root(of).bootlab_init

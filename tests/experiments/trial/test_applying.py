@@ -139,3 +139,12 @@ def test_a_technique_that_learns_is_given_what_a_boot_of_its_own_printed(tmp_pat
     assert [label for label in booted.labels if label.startswith("learning-")] == ["learning-learned-1"]
     assert booted.systems["learning-learned-1"].kernel.cmdline.endswith(" learning")
     assert given and all(one.facts for one in given)
+
+
+def test_a_boot_that_was_to_learn_and_is_not_well_says_why_its_technique_does_not_apply(tmp_path: Path) -> None:
+    one = word("learned")
+    change = replace(one.change, learning=lambda system: system.with_cmdline("learning"))
+    system = replayed(tmp_path, answer("learning", end="check failed"))
+    (row,) = trial(tmp_path, system, [replace(one, change=change)], stack=False).run().alone
+    assert row.verdict.value == "does not apply"
+    assert row.detail.startswith("the boot that was to learn: check failed: ")
