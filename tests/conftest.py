@@ -15,8 +15,9 @@ from pathlib import Path
 import pytest
 
 from bootlab.targets.machine_process import make_socket_folder
-from bootlab.targets.qemu.argv import PluginFiles, Wiring, qemu_argv
+from bootlab.targets.qemu.argv import qemu_argv
 from bootlab.targets.qemu.session import QemuSession
+from bootlab.targets.qemu.wiring import PluginFiles, Wiring
 from bootlab.targets.target import ConsoleBytes, Prepared
 from tests.time_by_file import TimeByFile
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from statistics import median
 
-from bootlab.targets.qemu.argv import PluginFiles
+from bootlab.targets.qemu.wiring import PluginFiles
 from bootlab.targets.target import Prepared
 
 UpToReady = Callable[[Prepared, PluginFiles | None], tuple[bytes, float]]

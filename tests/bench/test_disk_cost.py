@@ -13,9 +13,9 @@ from bootlab.build.cache import Cache
 from bootlab.build.workshop import Workshop
 from bootlab.measure.prepare import prepare
 from bootlab.targets.qemu import argv
-from bootlab.targets.qemu.argv import PluginFiles
 from bootlab.targets.qemu.exact_devices import device_options
 from bootlab.targets.qemu.target import QemuPrepared
+from bootlab.targets.qemu.wiring import PluginFiles
 from tests.bench.paired_cost import UpToReady, median_ratio
 from tests.boot.disks.disk_boots import write_disk_work
 

@@ -8,8 +8,8 @@ from bootlab.build.cache import Cache
 from bootlab.build.workshop import Workshop
 from bootlab.measure.prepare import prepare
 from bootlab.system import read_system
-from bootlab.targets.qemu.argv import PluginFiles
 from bootlab.targets.qemu.target import QemuPrepared
+from bootlab.targets.qemu.wiring import PluginFiles
 from tests.bench.paired_cost import UpToReady, median_ratio
 
 pytestmark = pytest.mark.bench

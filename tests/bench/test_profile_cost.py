@@ -10,9 +10,9 @@ from bootlab.measure.prepare import prepare
 from bootlab.profile.asked.request import ProfileRequest
 from bootlab.profile.recorded.about import PROFILE
 from bootlab.system import read_system
-from bootlab.targets.qemu.argv import PluginFiles
 from bootlab.targets.qemu.profile_setup import write_profile_config
 from bootlab.targets.qemu.target import QemuPrepared
+from bootlab.targets.qemu.wiring import PluginFiles
 from tests.bench.paired_cost import UpToReady, median_ratio
 
 pytestmark = pytest.mark.bench

@@ -23,7 +23,7 @@ from bootlab.profile.recorded.reader import Profile, read_profile
 from bootlab.profile.recorded.record_types import Integers
 from bootlab.profile.recorded.trace import PluginTrace, read_trace
 from bootlab.system import System, read_system
-from bootlab.targets.qemu.argv import PluginFiles
+from bootlab.targets.qemu.wiring import PluginFiles
 from bootlab.targets.target import Prepared
 
 ROOT = Path(__file__).parents[2]

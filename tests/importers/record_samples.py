@@ -26,7 +26,8 @@ from bootlab.measure.boot import boot
 from bootlab.measure.prepare import prepare
 from bootlab.process import require_program
 from bootlab.system import read_system
-from bootlab.targets.qemu.argv import Wiring, qemu_argv
+from bootlab.targets.qemu.argv import qemu_argv
+from bootlab.targets.qemu.wiring import Wiring
 from bootlab.targets.target import Prepared
 
 GUEST = Path(__file__).parent / "systemd_guest" / "guest.toml"

@@ -13,7 +13,7 @@ from bootlab.build.root.left_disks import MEMORY, disk_file
 from bootlab.errors import InputError
 from bootlab.process import run
 from bootlab.system import KEEPS_RAM, BootFiles, Fault, System
-from bootlab.targets.qemu.argv import MemoryFile, Overlays
+from bootlab.targets.qemu.wiring import MemoryFile, Overlays
 
 _STOPS: Final = {Fault.REFILL_CUT: "refill_half", Fault.HANG: "root_kept", Fault.SAVE_CUT: "save_half"}
 """The guest's mark at which the boot before is cut off that leaves such a fault (guest/kept/main.c)."""

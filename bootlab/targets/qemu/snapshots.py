@@ -24,7 +24,8 @@ from bootlab.snapshot.blocks import BLOCK
 from bootlab.snapshot.identity import NO_GENERATION, no_clone
 from bootlab.snapshot.refusals import RAM, STATE, MemoryForm, expect_room
 from bootlab.system import BootFiles, ClockKind, NetworkPeer, PageSize, System
-from bootlab.targets.qemu.argv import Identity, SnapshotFiles, uses_pmem
+from bootlab.targets.qemu.argv import uses_pmem
+from bootlab.targets.qemu.wiring import Identity, SnapshotFiles
 
 _WORDS_OF_A_CLONE: Final = ("arch", "guestmarks", "uart", "stop", "exactdisks")
 """What the plugin is told of a machine that goes on: all that comes before its first program is past."""

@@ -26,7 +26,7 @@ from bootlab.symbols.table import SymbolTable, read_symbols
 from bootlab.system import Accelerator, BootFiles, ClockKind, System, sleep_words
 from bootlab.targets.launch import Launch
 from bootlab.targets.machine_process import VMM_TRACE, make_socket_folder
-from bootlab.targets.qemu.argv import PluginFiles, Wiring, clock_s, qemu_argv, qemu_binary
+from bootlab.targets.qemu.argv import clock_s, qemu_argv, qemu_binary
 from bootlab.targets.qemu.exact_devices import CONFIG_LINE, are_exact, inexact_disks, modelled_lines
 from bootlab.targets.qemu.host_charges import charge_lines, model_hash
 from bootlab.targets.qemu.huge_pages import expect_pages
@@ -49,6 +49,7 @@ from bootlab.targets.qemu.snapshots import (
     restored_config,
 )
 from bootlab.targets.qemu.waking import is_woken_by_host, waking_lines
+from bootlab.targets.qemu.wiring import PluginFiles, Wiring
 from bootlab.targets.sizes import sizes_of
 from bootlab.targets.target import REST, TRACE, BootRequest, OpenedMachine, Prepared
 

@@ -27,9 +27,10 @@ from bootlab.measure.prepare import prepare
 from bootlab.measure.record import Outcome
 from bootlab.profile.recorded.trace import read_trace
 from bootlab.targets.machine_process import make_socket_folder
-from bootlab.targets.qemu.argv import PluginFiles, Wiring, qemu_argv
+from bootlab.targets.qemu.argv import qemu_argv
 from bootlab.targets.qemu.session import QemuSession
 from bootlab.targets.qemu.target import QemuPrepared
+from bootlab.targets.qemu.wiring import PluginFiles, Wiring
 from bootlab.targets.target import ConsoleBytes, Ended, EndReason
 from tests.boot.disks.disk_boots import BLOCK, PART, boot_once, hash_left, write_disk_work, written_word
 

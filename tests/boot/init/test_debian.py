@@ -20,8 +20,9 @@ from bootlab.measure.prepare import prepare
 from bootlab.process import run
 from bootlab.system import System, read_system
 from bootlab.targets.machine_process import make_socket_folder
-from bootlab.targets.qemu.argv import Wiring, qemu_argv
+from bootlab.targets.qemu.argv import qemu_argv
 from bootlab.targets.qemu.session import QemuSession, find_free_port
+from bootlab.targets.qemu.wiring import Wiring
 from bootlab.targets.target import ConsoleBytes, Ended, EndReason
 from tests.boot.conftest import EXAMPLES
 

@@ -17,8 +17,9 @@ from bootlab.measure.prepare import prepare
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.system import System, read_system
 from bootlab.targets.machine_process import make_socket_folder
-from bootlab.targets.qemu.argv import Wiring, qemu_argv
+from bootlab.targets.qemu.argv import qemu_argv
 from bootlab.targets.qemu.session import find_free_port
+from bootlab.targets.qemu.wiring import Wiring
 from bootlab.targets.target import EndReason
 from tests.boot.init.dhcp_server import ACK, DISCOVER, NAK, OFFER, REQUEST, Asked, DhcpServer, Reply
 from tests.boot.init.guest_console import watch

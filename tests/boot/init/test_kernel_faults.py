@@ -11,7 +11,8 @@ from bootlab.build.workshop import Workshop
 from bootlab.measure.prepare import prepare
 from bootlab.system import read_system
 from bootlab.targets.machine_process import make_socket_folder
-from bootlab.targets.qemu.argv import Wiring, qemu_argv
+from bootlab.targets.qemu.argv import qemu_argv
+from bootlab.targets.qemu.wiring import Wiring
 from bootlab.targets.target import EndReason
 from tests.boot.init.guest_console import watch
 from tests.boot.init.unruly_units import BEHAVIOURS

@@ -19,8 +19,9 @@ from bootlab.measure.prepare import prepare
 from bootlab.process import ProgramFailed, run
 from bootlab.system import System, read_system
 from bootlab.targets.machine_process import make_socket_folder
-from bootlab.targets.qemu.argv import Wiring, qemu_argv
+from bootlab.targets.qemu.argv import qemu_argv
 from bootlab.targets.qemu.session import QemuSession
+from bootlab.targets.qemu.wiring import Wiring
 from bootlab.targets.target import ConsoleBytes
 from tests.boot.conftest import EXAMPLES
 

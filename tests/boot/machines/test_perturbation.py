@@ -8,7 +8,7 @@ import pytest
 from bootlab.build.workshop import Workshop
 from bootlab.measure.prepare import prepare
 from bootlab.system import System
-from bootlab.targets.qemu.argv import PluginFiles
+from bootlab.targets.qemu.wiring import PluginFiles
 from bootlab.targets.target import Prepared
 
 pytestmark = [pytest.mark.boot, pytest.mark.network]

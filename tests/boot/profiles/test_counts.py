@@ -21,8 +21,9 @@ from bootlab.profile.asked.profiling import FUNCTIONS, read_functions
 from bootlab.profile.recorded.record_types import Integers
 from bootlab.system import read_system
 from bootlab.targets.machine_process import make_socket_folder
-from bootlab.targets.qemu.argv import PluginFiles, Wiring, qemu_argv
+from bootlab.targets.qemu.argv import qemu_argv
 from bootlab.targets.qemu.session import QemuSession
+from bootlab.targets.qemu.wiring import PluginFiles, Wiring
 from bootlab.targets.target import Ended, EndReason
 from tests.boot.conftest import ROOT, ProfileBoot, Profiled
 

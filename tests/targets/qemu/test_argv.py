@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from bootlab.system import Accelerator, BootFiles, NetworkPeer, System
-from bootlab.targets.qemu.argv import PluginFiles, Wiring, qemu_argv
+from bootlab.targets.qemu.argv import qemu_argv
+from bootlab.targets.qemu.wiring import PluginFiles, Wiring
 
 DATA = Path(__file__).parents[2] / "data" / "argv"
 CARD_LOG = PluginFiles(

@@ -15,8 +15,9 @@ from bootlab.profile.asked.request import MOST_VCPUS, ProfileRequest
 from bootlab.profile.recorded.about import AboutProfile, read_about
 from bootlab.system import Booted, BootFiles, Disk, Kernel, Machine, MachineType, Rootfs, System
 from bootlab.targets.qemu import profile_setup
-from bootlab.targets.qemu.argv import PluginFiles, Wiring, qemu_argv
+from bootlab.targets.qemu.argv import qemu_argv
 from bootlab.targets.qemu.profile_setup import ProfileSetup, list_disk_files, set_up_profile, write_profile_config
+from bootlab.targets.qemu.wiring import PluginFiles, Wiring
 
 FACTS = KernelFacts(((0x1000, "-", "start"), (0x2000, "end", "end")), {"switch": 0x1000}, {}, {0x1000: "late"}, ())
 ABOUT_IT = AboutProfile({0x1000: "late"}, ("no types",), "zstd")

@@ -12,7 +12,7 @@ from bootlab.errors import BootFailed, InputError
 from bootlab.snapshot.asked import Beginning, KeepRequest
 from bootlab.snapshot.refusals import RAM, MemoryForm
 from bootlab.system import BootFiles, System
-from bootlab.targets.qemu.argv import Wiring, qemu_argv
+from bootlab.targets.qemu.argv import qemu_argv
 from bootlab.targets.qemu.snapshots import (
     SnapshotWiring,
     expect_keepable,
@@ -20,6 +20,7 @@ from bootlab.targets.qemu.snapshots import (
     past_lines,
     restored_config,
 )
+from bootlab.targets.qemu.wiring import Wiring
 
 GIVEN: dict[str, Any] = {
     "name": "s",

@@ -11,7 +11,8 @@ from bootlab.build.programs.static_program import compile_static
 from bootlab.build.workshop import Workshop
 from bootlab.measure.prepare import prepare
 from bootlab.system import read_system
-from bootlab.targets.qemu.argv import Wiring, qemu_argv
+from bootlab.targets.qemu.argv import qemu_argv
+from bootlab.targets.qemu.wiring import Wiring
 from bootlab.targets.target import Prepared
 from tests.boot.conftest import EXAMPLES
 from tests.boot.init.services.roots import add_systemd

@@ -24,7 +24,8 @@ from bootlab.process import ProgramFailed, require_program, run
 from bootlab.profile.asked.request import ProfileRequest
 from bootlab.system import Accelerator, BootFiles, Firecracker, System
 from bootlab.targets.firecracker.configuration import MachinePlaces, configuration_file, configuring_calls
-from bootlab.targets.qemu.argv import RTC_BASE, Wiring, qemu_argv
+from bootlab.targets.qemu.argv import RTC_BASE, qemu_argv
+from bootlab.targets.qemu.wiring import Wiring
 from tests.boot.machines.nested_kvm.exits import (
     Counted,
     KernelFunctions,
