@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bootlab.errors import InputError, StoreError
-from bootlab.sources import EXAMPLES
+from bootlab.sources import EXAMPLES, PATCHES
 from bootlab.system.file import parse_system, read_text
 
 
@@ -44,19 +44,33 @@ def copy_examples(examples: list[Example], into: Path, root: Path = EXAMPLES, *,
     `whole`: what no system file names as well, such as the other side of a test over a network.
     Raises InputError when a file is there already, before anything is copied; StoreError when one cannot be written.
     """
-    wanted = sorted(_below(root) if whole else {file for example in examples for file in _files(example, root)})
-    for file in wanted:
-        target = into / file.relative_to(root)
+    named = {file for example in examples for file in _files(example, root)}
+    wanted = sorted({*_below(root), *named} if whole else named)
+    targets = {file: into / _placed(file, root) for file in wanted}
+    for target in targets.values():
         if target.exists() or target.is_symlink():
             raise InputError(f"{target}: there already", hint="name another folder: nothing is overwritten")
     try:
-        for file in wanted:
-            target = into / file.relative_to(root)
+        for file, target in targets.items():
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(file, target, follow_symlinks=False)
+            if file.suffix == ".toml" and not file.is_symlink():
+                _lead_to_patches(file, target, root)
     except OSError as error:
         raise StoreError(f"{into}: the examples cannot be copied: {error.strerror or error}") from error
     return [into / example.path.relative_to(root) for example in examples]
+
+
+def _placed(file: Path, root: Path) -> Path:
+    # Patches lie beside the examples; of a copy they are inside, since nothing is written outside of its folder.
+    return file.relative_to(root) if file.is_relative_to(root) else Path(PATCHES.name) / file.relative_to(PATCHES)
+
+
+def _lead_to_patches(file: Path, target: Path, root: Path) -> None:
+    there, here = (os.path.relpath(place, file.parent) for place in (PATCHES, root / PATCHES.name))
+    text = file.read_text(encoding="utf-8")
+    if f'"{there}/' in text:
+        target.write_text(text.replace(f'"{there}/', f'"{here}/'), encoding="utf-8")
 
 
 def _read(path: Path, root: Path) -> Example | None:
@@ -78,7 +92,7 @@ def _files(example: Example, root: Path) -> Iterator[Path]:
     def note(key: str, place: Path) -> Path:
         # By name, not by where a link leads: the copy has the same links.
         place = Path(os.path.normpath(place))
-        if place.is_relative_to(root) and place.exists():
+        if (place.is_relative_to(root) or place.is_relative_to(PATCHES)) and place.exists():
             named.append(place)
         return place
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from bootlab.errors import InputError
-from bootlab.sources import EXAMPLES
+from bootlab.sources import EXAMPLES, PATCHES
 from bootlab.system import read_system
 from bootlab.system.examples import copy_examples, find_example, list_examples
 
@@ -29,7 +29,18 @@ def test_a_copy_reads_like_its_original(tmp_path: Path, name: str) -> None:
 def test_a_whole_copy_has_every_file(tmp_path: Path) -> None:
     copy_examples(list_examples(), tmp_path, whole=True)
     names = [{path.relative_to(root) for path in root.rglob("*")} for root in (EXAMPLES, tmp_path)]
-    assert names[0] == names[1]
+    assert names[0] == {name for name in names[1] if name.parts[0] != "patches"}
+    assert Path("patches/u-boot/sunxi-delay.patch") in names[1]
+
+
+@pytest.mark.parametrize("name", ["board", "camera-board", "microvm/limit", "persistence/kept-board"])
+def test_a_copy_has_the_patches_that_it_names(tmp_path: Path, name: str) -> None:
+    (copied,) = copy_examples([find_example(name)], tmp_path)
+    read_system(copied)
+    patches = [path.relative_to(tmp_path / "patches") for path in tmp_path.rglob("*.patch")]
+    assert patches
+    for path in patches:
+        assert (tmp_path / "patches" / path).read_bytes() == (PATCHES / path).read_bytes()
 
 
 def test_nothing_is_overwritten(tmp_path: Path) -> None:
