@@ -31,6 +31,19 @@ def find_plugin(shop: Workshop) -> Path:
     return path
 
 
+def build_in_checkout() -> None:
+    """Build a checkout's plugin unless it is newer than its sources. An installed bootlab builds its own when it boots.
+
+    Raises MissingTool (make, a compiler); ProgramFailed with the compiler's words.
+    """
+    if not INSTALLED:
+        _make(BUILT_PLUGIN.parent)
+
+
+def _make(into: Path) -> None:
+    run(["make", "--silent", "-C", PLUGIN, f"OUT={into}"], deadline_s=_DEADLINE_S, package="make")
+
+
 def _newer_source(built: Path) -> Path | None:
     """Return a source that has changed since, as make would see it: figures of both would have one name."""
     built_ns = built.stat().st_mtime_ns
@@ -44,6 +57,6 @@ def _built(shop: Workshop) -> Path:
 
     def build(into: Path) -> None:
         shop.tell("building the QEMU plugin, once")
-        run(["make", "--silent", "-C", PLUGIN, f"OUT={into}"], deadline_s=_DEADLINE_S, package="make")
+        _make(into)
 
     return shop.cache.make("plugin", key, build) / _NAME

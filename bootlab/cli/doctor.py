@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from bootlab.build.plugin import build_in_checkout
 from bootlab.cli.options.arguments import Json, open_cache
 from bootlab.cli.terminal.showing import answer
 from bootlab.errors import MissingTool
@@ -19,7 +20,10 @@ def doctor(
         bool,
         typer.Option(
             "--fix",
-            help="Install what every boot needs, by apt (Debian 12 or newer), as root or through sudo; then list.",
+            help=(
+                "Install what every boot needs, by apt (Debian 12 or newer), as root or through sudo, and build a "
+                "checkout's plugin; then list."
+            ),
         ),
     ] = False,
     json: Json = False,
@@ -30,6 +34,7 @@ def doctor(
     """
     if fix:
         _install()
+        build_in_checkout()
     return 3 if answer(tools_view(examine(open_cache())), json=json) else 0
 
 

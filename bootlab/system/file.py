@@ -47,7 +47,8 @@ def read_text(path: Path) -> bytes:
         return _read(path)
     except FileNotFoundError as error:
         raise InputError(
-            f"{path}: no such file", hint="bootlab boot examples/debian-cloud.toml boots a shipped example"
+            f"{path}: no such file",
+            hint="bootlab examples lists those that are shipped; bootlab examples debian-cloud --copy . puts one here",
         ) from error
     except IsADirectoryError as error:
         raise InputError(f"{path}: is a directory, expected a TOML system file", hint=_EXAMPLE) from error

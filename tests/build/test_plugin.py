@@ -8,7 +8,7 @@ import pytest
 
 from bootlab.build import plugin
 from bootlab.build.cache import Cache
-from bootlab.build.plugin import find_plugin
+from bootlab.build.plugin import build_in_checkout, find_plugin
 from bootlab.build.workshop import Workshop
 from bootlab.errors import MissingTool
 from bootlab.sources import BUILT_PLUGIN, PLUGIN
@@ -83,3 +83,20 @@ def test_an_installed_bootlab_builds_it_once_and_says_so(shop: Workshop, monkeyp
     assert find_plugin(Workshop(shop.cache, tell=told.append)) == made and len(told) == 1
     # What QEMU reads of it before anything else; its own functions are QEMU's, and bound when they are called.
     assert ctypes.c_int.in_dll(ctypes.CDLL(str(made), mode=1), "qemu_plugin_version").value == 4
+
+
+def test_a_checkouts_plugin_is_built_where_it_is_missing(
+    shop: Workshop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("BOOTLAB_PLUGIN", raising=False)
+    sources, built = tmp_path / "plugin", tmp_path / "build" / "bootlab-plugin.so"
+    sources.mkdir()
+    (sources / "Makefile").write_text("all:\n\tmkdir -p $(OUT)\n\ttouch $(OUT)/bootlab-plugin.so\n")
+    monkeypatch.setattr(plugin, "PLUGIN", sources)
+    monkeypatch.setattr(plugin, "BUILT_PLUGIN", built)
+    monkeypatch.setattr(plugin, "INSTALLED", True)
+    build_in_checkout()
+    assert not built.exists(), "an installed bootlab has a cache for it"
+    monkeypatch.setattr(plugin, "INSTALLED", False)
+    build_in_checkout()
+    assert find_plugin(shop) == built
