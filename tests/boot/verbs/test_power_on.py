@@ -63,9 +63,11 @@ mount -t sysfs sysfs /sys
 mount -t tmpfs tmpfs /tmp
 echo start >>/starts
 sync
+before=$(date +%s)
 bootlab-sleep
 cat /etc/needed >/dev/null || echo "bootlab: check failed: the application cannot be read"
 bootlab-mark ready
+echo "bootlab: fact clock_went $(($(date +%s) - before))"
 echo "bootlab: fact starts $(wc -l </starts)"
 echo "bootlab: fact drawn $(od -An -N8 -tx1 /dev/urandom | tr -d ' ')"
 echo "bootlab: check ok"
@@ -158,6 +160,8 @@ def sleeper(tmp_path_factory: pytest.TempPathFactory) -> Boot:
     (folder / "needed").write_text("needed\n" * 1000)
     text = 'name = "sleeper"' + COMMON.replace("WORDS", "rootfstype=ext4 rw resume=/dev/vdb swiotlb=noforce")
     (folder / "sleeper.toml").write_text(text + SLEEPER)
+    small = SLEEPER.replace("size_mib = 128", "size_mib = 4")
+    (folder / "no-room.toml").write_text(text.replace('"sleeper"', '"no-room"') + small)
     # Here the image's disk has its driver before the root has: too early to take it up, and no reason to refuse it.
     later = SLEEPER.replace(
         '"crc32c_intel", "ext4", "virtio_pci", "virtio_blk"', '"virtio_blk", "virtio_pci", "ext4", "nvme"'
@@ -307,6 +311,17 @@ def test_a_hibernated_machine_goes_on_with_random_numbers_of_its_own(sleeper: Bo
         assert record["facts"]["starts"] == "1", "it was started once, and its disk is as it left it"
     assert one["marks"] == again["marks"] and one["facts"]["drawn"] == again["facts"]["drawn"]
     assert one["facts"]["drawn"] != other["facts"]["drawn"], "another power-on draws other numbers from one image"
+
+
+def test_a_clock_does_not_go_back_though_the_machines_own_begins_anew(sleeper: Boot) -> None:
+    """The emulated clock stands at one date at every power-on, which is before the image was made."""
+    assert 0 <= int(sleeper("sleeper", "hibernated")["facts"]["clock_went"]) < 60
+
+
+def test_an_image_that_finds_no_room_is_not_made_and_the_reason_is_told(sleeper: Boot) -> None:
+    assert sleeper("no-room", "cold")["outcome"] == "ready"
+    with pytest.raises(AssertionError, match="not put to sleep: the kernel: No space left on device"):
+        sleeper("no-room", "hibernated")
 
 
 def test_an_image_waits_for_the_driver_of_each_disk_that_it_needs(sleeper: Boot) -> None:
