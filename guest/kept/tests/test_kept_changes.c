@@ -92,6 +92,32 @@ static void test_packed_and_unpacked(void)
 	}
 }
 
+/* The log of logins has one of some MiB: written out it would not fit where it was read from. */
+static void test_a_hole_takes_no_memory(void)
+{
+	struct archive one = { room, sizeof room, 0 };
+	struct stat status;
+	char end[6];
+	int fd;
+
+	mkdir(at("holes"), 0700);
+	write_file("holes/file", "begin", 5);
+	CHECK(!truncate(at("holes/file"), 64 * BLOCK + 5));
+	fd = open(at("holes/file"), O_RDWR);
+	CHECK(fd >= 0 && pwrite(fd, "middle", 6, 31 * BLOCK - 3) == 6 && pwrite(fd, "end", 3, 64 * BLOCK + 2) == 3);
+	close(fd);
+	wait_for_a_tick();
+	CHECK(!archive_pack(at("holes"), &one) && one.used > 64 * BLOCK);
+	mkdir(at("again"), 0700);
+	CHECK(!archive_unpack(&one, at("again")));
+	fd = open(at("again/file"), O_RDONLY);
+	CHECK(fd >= 0 && !fstat(fd, &status) && status.st_size == 64 * BLOCK + 5 && status.st_blocks * 512 <= 5 * BLOCK);
+	CHECK(pread(fd, end, 5, 0) == 5 && !memcmp(end, "begin", 5));
+	CHECK(pread(fd, end, 6, 31 * BLOCK - 3) == 6 && !memcmp(end, "middle", 6));
+	CHECK(pread(fd, end, 6, 64 * BLOCK + 1) == 4 && !memcmp(end, "\0end", 4));
+	close(fd);
+}
+
 static void half(void)
 {
 	halves++;
@@ -209,6 +235,7 @@ int main(void)
 	CHECK(mkdtemp(folder));
 	CHECK(sum_of("123456789", 9) == 0xcbf43926);
 	test_packed_and_unpacked();
+	test_a_hole_takes_no_memory();
 	test_two_generations();
 	test_power_cuts();
 	test_damage();
