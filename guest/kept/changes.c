@@ -23,9 +23,9 @@
 #define CHANGES "/dev/bootlab-kept-changes"
 #define UPPER CHANGES "/upper"
 #define WORK CHANGES "/work"
-/* The generation that this start has begun with, and the one that is not to be written over. */
-#define TAKEN CHANGES "/taken"
-#define NEWEST CHANGES "/newest"
+/* The generation that this start has begun with, and the one that is not to be written over. Beside CHANGES: that may be full. */
+#define TAKEN CHANGES "-taken"
+#define NEWEST CHANGES "-newest"
 
 enum { TRIES = 500, TRY_NS = 20000000, PASSES = 10, NUMBER_MAX = 24 };
 
