@@ -180,7 +180,7 @@ static int walk(struct packing *packing, char *path, size_t base, struct arena n
 		return 0;
 	r = folder_list(path, &names, &listing);
 	if (r || listing.left_out)
-		return r ? r : -ENOSPC;
+		return r ? r : -E2BIG;
 	for (size_t i = 0; i < listing.n; i++) {
 		if (length + strlen(listing.names[i]) + 2 > PATH_MAX)
 			return -ENAMETOOLONG;

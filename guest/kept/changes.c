@@ -244,6 +244,8 @@ static int pack(struct archive *archive)
 		return why("the system writes all the time: what was read was never of one moment");
 	if (r == -ENOSPC)
 		return why("they are more than %zu bytes", archive->size);
+	if (r == -E2BIG)
+		return why("a folder has more names than there is room for");
 	return r ? why("they cannot be read: %s", strerror(-r)) : 0;
 }
 
