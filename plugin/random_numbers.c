@@ -30,8 +30,8 @@ static int take_up(void)
 	FILE *file = recording_open_resumed(STATE);
 	int r = file ? 0 : -errno;
 
-	if (file && fscanf(file, "%" SCNu64 "\n", &random_numbers.drawn) != 1)
-		r = -EINVAL;
+	if (file)
+		r = random_row_read(file, machine_instructions(&recording.machine, 0), &random_numbers.drawn);
 	if (file)
 		fclose(file);
 	if (!r)

@@ -5,6 +5,7 @@ it is after a power cut, too.
 """
 
 import asyncio
+import errno
 import os
 import shutil
 import time
@@ -29,6 +30,7 @@ CONSOLE: Final = "console.log"
 """What the machine said, in the directory of the boot that is kept."""
 _LAST_LINES = 160
 _LOOK_S = 0.1
+_NOT_FOR_FOLDERS: Final = (errno.EINVAL, errno.ENOTSUP, errno.ENOSYS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +67,9 @@ def keep(prepared: Prepared, at: str, form: MemoryForm, places: Places) -> Snaps
             files=files,
         )
         write_whole(making / MANIFEST, manifest.model_dump_json(by_alias=True, indent=1) + "\n")
+        _flush_folder(making)
         making.rename(places.folder)
-        _flush(places.folder.parent)
+        _flush_folder(places.folder.parent)
     except OSError as error:
         raise store_error(making, error) from error
     finally:
@@ -78,6 +81,15 @@ def _on_disk(path: Path) -> KeptFile:
     """Return size and hash of a file that a power cut no longer changes: sizes are all that `--unread` looks at."""
     _flush(path)
     return hash_file(path)
+
+
+def _flush_folder(path: Path) -> None:
+    try:
+        _flush(path)
+    except OSError as error:
+        # Some file systems (9p, FUSE, CIFS) flush no folder, and what is in it is whole all the same.
+        if error.errno not in _NOT_FOR_FOLDERS:
+            raise
 
 
 def _flush(path: Path) -> None:

@@ -16,6 +16,8 @@ def _expect_time(time: datetime) -> datetime:
     time = time if time.tzinfo is not None else time.replace(tzinfo=UTC)
     if not _FIRST <= time < _LAST:
         raise ValueError(f"is no time between {_FIRST:%Y-%m-%d} and {_LAST:%Y-%m-%d}")
+    if time.microsecond:
+        raise ValueError("has a part of a second, and clones are told whole ones")
     return time
 
 

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "plan.h"
 #include "shared/files.h"
 #include "shared/large.h"
 
@@ -179,7 +180,7 @@ static int walk(struct packing *packing, char *path, size_t base, struct arena n
 		return 0;
 	r = folder_list(path, &names, &listing);
 	if (r || listing.left_out)
-		return r ? r : -ENOSPC;
+		return r ? r : -E2BIG;
 	for (size_t i = 0; i < listing.n; i++) {
 		if (length + strlen(listing.names[i]) + 2 > PATH_MAX)
 			return -ENAMETOOLONG;
@@ -273,14 +274,22 @@ static int next_record(struct unpacking *ret)
 	return ret->content ? 1 : -EBADMSG;
 }
 
+static bool is_hole(const char *bytes, uint64_t size)
+{
+	return !*bytes && !memcmp(bytes, bytes + 1, size - 1);
+}
+
+/* Blocks of zeros become holes: a file that had some would take more memory than there is. */
 static int write_content(const char *path, const char *bytes, uint64_t size)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600), r = 0;
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600), r;
 
 	if (fd < 0)
 		return -errno;
+	r = ftruncate(fd, (off_t)size) ? -errno : 0;
 	for (uint64_t done = 0; !r && done < size;) {
-		ssize_t n = write(fd, bytes + done, size - done);
+		uint64_t part = size - done < BLOCK ? size - done : BLOCK;
+		ssize_t n = is_hole(bytes + done, part) ? (ssize_t)part : pwrite(fd, bytes + done, part, (off_t)done);
 
 		if (n < 0)
 			r = -errno;

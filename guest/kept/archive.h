@@ -16,7 +16,8 @@ struct archive {
 
 /*
  * 0; -ENOSPC: it does not fit; -EAGAIN: something changed while it was read, so it would be of no one moment; -EMLINK: more files
- * with several names than are told apart; -errno. What is written through a mapping changes no time, and is not seen to change.
+ * with several names than are told apart; -E2BIG: more names in a folder than there is room for; -errno. What is written through a
+ * mapping changes no time, and is not seen to change.
  */
 int archive_pack(const char *folder, struct archive *ret);
 

@@ -23,9 +23,9 @@
 #define CHANGES "/dev/bootlab-kept-changes"
 #define UPPER CHANGES "/upper"
 #define WORK CHANGES "/work"
-/* The generation that this start has begun with, and the one that is not to be written over. */
-#define TAKEN CHANGES "/taken"
-#define NEWEST CHANGES "/newest"
+/* The generation that this start has begun with, and the one that is not to be written over. Beside CHANGES: that may be full. */
+#define TAKEN CHANGES "-taken"
+#define NEWEST CHANGES "-newest"
 
 enum { TRIES = 500, TRY_NS = 20000000, PASSES = 10, NUMBER_MAX = 24 };
 
@@ -244,6 +244,8 @@ static int pack(struct archive *archive)
 		return why("the system writes all the time: what was read was never of one moment");
 	if (r == -ENOSPC)
 		return why("they are more than %zu bytes", archive->size);
+	if (r == -E2BIG)
+		return why("a folder has more names than there is room for");
 	return r ? why("they cannot be read: %s", strerror(-r)) : 0;
 }
 

@@ -134,11 +134,34 @@ static void test_counts_without_bounds_are_refused(void)
 	}
 }
 
+static void test_requests_that_are_none_are_refused(void)
+{
+	static const struct disk_request none[] = {
+		{ .id = DISK_REQUESTS_MAX },
+		{ .operation = (enum disk_operation)(DISK_FLUSH + 1) },
+		{ .sector = SECTORS, .sectors = 1 },
+		{ .sector = UINT64_MAX, .sectors = 1 },
+		{ .sectors = UINT32_MAX },
+	};
+
+	for (size_t i = 0; i < 2 * (sizeof none / sizeof *none); i++) {
+		FILE *file = tmpfile();
+
+		open_model(DISK_FLASH, &volume, &first);
+		*(i % 2 ? &first.n_waiting : &first.n_active) = 2;
+		(i % 2 ? first.waiting : first.active)[1] = none[i / 2];
+		CHECK(disk_state_write(file, &first) == 0);
+		rewind(file);
+		refused(file, DISK_FLASH, &volume);
+	}
+}
+
 int main(void)
 {
 	test_who_goes_on_answers_as_who_never_stopped();
 	test_what_is_none_is_refused();
 	test_counts_without_bounds_are_refused();
+	test_requests_that_are_none_are_refused();
 	puts("test_disk_state: ok");
 	return 0;
 }

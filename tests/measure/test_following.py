@@ -16,7 +16,9 @@ from bootlab.measure.following import follow
 from bootlab.measure.guest.heard_console import HeardConsole
 from bootlab.measure.observed_boot import ObservedBoot
 from bootlab.measure.record import Outcome
-from bootlab.system import Check, GuestScreen, Rootfs
+from bootlab.snapshot.asked import Restored
+from bootlab.snapshot.refusals import MemoryForm
+from bootlab.system import Check, GuestScreen, PowerOn, PowerOnKind, Rootfs
 from bootlab.targets.replay.playing import Play
 from bootlab.targets.replay.target import ReplaySession
 from bootlab.targets.target import ConsoleTraits, EndReason, OpenedMachine
@@ -64,6 +66,13 @@ def test_a_check_that_fails_before_ready_ends_the_boot(tmp_path: Path) -> None:
     assert ending.outcome is Outcome.CHECK_FAILED and ending.detail.startswith("before it was ready its check said")
 
 
+def learning(tmp_path: Path, **update: Any) -> ObservedBoot:
+    seen = observed(tmp_path)
+    root = {"packages": ["systemd-sysv"], "filesystem": "ext4", "preload": {"record": True}}
+    system = seen.system.model_copy(update={"rootfs": Rootfs.model_validate(root), **update})
+    return replace(seen, prepared=replace(seen.prepared, system=system))
+
+
 @pytest.mark.parametrize(
     ("said", "outcome", "detail"),
     [
@@ -81,12 +90,24 @@ def test_a_check_that_fails_before_ready_ends_the_boot(tmp_path: Path) -> None:
     ],
 )
 def test_a_boot_that_was_to_learn_is_not_well_without(said: str, outcome: Outcome, detail: str, tmp_path: Path) -> None:
-    seen = observed(tmp_path)
-    root = {"packages": ["systemd-sysv"], "filesystem": "ext4", "preload": {"record": True}}
-    system = seen.system.model_copy(update={"rootfs": Rootfs.model_validate(root)})
-    seen = replace(seen, prepared=replace(seen.prepared, system=system))
-    ending = followed(seen, READY + said)
+    ending = followed(learning(tmp_path), READY + said)
     assert ending.outcome is outcome and ending.detail.startswith(detail)
+
+
+def test_who_goes_on_from_another_boot_has_learned_before(tmp_path: Path) -> None:
+    seen, said = learning(tmp_path), f"{READY}bootlab: check ok\n"
+    restored = Restored(tmp_path, MemoryForm.FILE, 5, None, None)
+    clone = replace(seen, prepared=replace(seen.prepared, restored=restored))
+    assert followed(clone, said).outcome is Outcome.READY
+
+
+@pytest.mark.parametrize(
+    ("kind", "outcome"),
+    [(PowerOnKind.HIBERNATED, Outcome.READY), (PowerOnKind.WARM_RESET, Outcome.CHECK_FAILED)],
+)
+def test_a_machine_that_resumes_has_learned_before(kind: PowerOnKind, outcome: Outcome, tmp_path: Path) -> None:
+    seen = learning(tmp_path, power_on=PowerOn(kind=kind))
+    assert followed(seen, f"{READY}bootlab: check ok\n").outcome is outcome
 
 
 def test_a_last_line_without_an_end_counts(tmp_path: Path) -> None:

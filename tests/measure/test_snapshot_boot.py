@@ -1,5 +1,6 @@
 """A snapshot is complete or not there, wherever the power is cut while it is written."""
 
+import errno
 import os
 import random
 from collections import Counter
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from bootlab.errors import StoreError
 from bootlab.measure import snapshot_boot
 from bootlab.measure.snapshot_boot import Places, keep
 from bootlab.snapshot.refusals import MANIFEST, MemoryForm, expect_whole, read_manifest
@@ -51,9 +53,8 @@ class KeptPrepared(Prepared):
         raise NotImplementedError
 
 
-@pytest.fixture
-def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, WriteLog]:
-    """A snapshot of a machine whose memory, state and disk are files, and what was asked of the file system for it."""
+def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Keep a machine whose memory, state and disk are files."""
 
     def stands_still(kept: Prepared, boot: Path, cancelled: object = None) -> Any:
         assert kept.keeping is not None
@@ -62,12 +63,18 @@ def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Writ
         return snapshot_boot._Stood(t_ns=5, late_ns=0, instructions=4, host_s=0.1)
 
     monkeypatch.setattr(snapshot_boot, "_keep_machine", stands_still)
-    log = WriteLog(monkeypatch)
     boot = tmp_path / "boot"
     boot.mkdir()
     prepared = KeptPrepared(system=System.model_validate(SYSTEM), files=NO_FILES, hashes={}, sizes={}, runs_on="sh")
     keep(prepared, "snapshot", MemoryForm.FILE, Places(tmp_path / "snapshot", boot))
-    return tmp_path / "snapshot", log
+    return tmp_path / "snapshot"
+
+
+@pytest.fixture
+def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, WriteLog]:
+    """A snapshot, and what was asked of the file system for it."""
+    log = WriteLog(monkeypatch)
+    return kept(tmp_path, monkeypatch), log
 
 
 def test_a_thousand_power_cuts_leave_it_whole_or_not_there(written: tuple[Path, WriteLog], tmp_path: Path) -> None:
@@ -99,6 +106,36 @@ def test_a_file_that_was_not_flushed_would_be_found_by_this_test(
     assert len(unflushed) == len(log.events) - 1
     there = [_cut(folder, unflushed, tmp_path / "cut", random.Random(seed)) for seed in range(20)][-1]
     assert there is not None and (there / "ram").read_bytes() != (folder / "ram").read_bytes()
+
+
+def test_the_manifest_has_its_name_before_the_folder_has(written: tuple[Path, WriteLog]) -> None:
+    folder, log = written
+    named, made = (
+        next(i for i, event in enumerate(log.events) if event[-1].name == name and len(event) == 2)
+        for name in (MANIFEST, folder.name)
+    )
+    making = log.events[made][0]
+    assert (making,) in log.events[named:made] and (folder.parent,) in log.events[made:]
+
+
+@pytest.mark.parametrize(("number", "whole"), [(errno.EINVAL, True), (errno.EIO, False)])
+def test_a_file_system_that_flushes_no_folder_has_snapshots(
+    number: int, whole: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fsync = os.fsync
+
+    def flushed(handle: int) -> None:
+        if Path(f"/proc/self/fd/{handle}").is_dir():
+            raise OSError(number, os.strerror(number))
+        fsync(handle)
+
+    monkeypatch.setattr(os, "fsync", flushed)
+    if whole:
+        folder = kept(tmp_path, monkeypatch)
+        expect_whole(folder, read_manifest(folder), unread=False)
+    else:
+        with pytest.raises(StoreError):
+            kept(tmp_path, monkeypatch)
 
 
 def _cut(folder: Path, done: list[tuple[Path, ...]], image: Path, chance: random.Random) -> Path | None:

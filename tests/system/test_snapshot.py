@@ -36,7 +36,9 @@ def test_a_time_is_taken_as_toml_writes_it(tmp_path: Path, written: str, meant: 
     assert snapshot is not None and snapshot.woken_at == meant
 
 
-@pytest.mark.parametrize("written", ["1969-12-31T00:00:00Z", "2300-01-01T00:00:00Z", '"soon"', "true"])
+@pytest.mark.parametrize(
+    "written", ["1969-12-31T00:00:00Z", "2300-01-01T00:00:00Z", "2031-05-01T12:00:00.5Z", '"soon"', "true"]
+)
 def test_what_no_clock_can_be_set_to_is_refused_by_its_key(tmp_path: Path, written: str) -> None:
     path = tmp_path / "dated.toml"
     path.write_text(f"{SYSTEM}woken_at = {written}\n")

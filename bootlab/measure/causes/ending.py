@@ -10,6 +10,7 @@ from bootlab.measure.causes.wrong_baud import find_line_cause
 from bootlab.measure.guest.console import early_check
 from bootlab.measure.observed_boot import ObservedBoot
 from bootlab.measure.record import Outcome
+from bootlab.system import PowerOnKind
 from bootlab.targets.target import Ended, EndReason
 from bootlab.timeline import marks as m
 
@@ -55,7 +56,7 @@ def explain_unlearned(seen: ObservedBoot, ending: Ending) -> Ending:
     """Return `ending`, or why a boot that is well but for that was to learn and has not."""
     if ending.outcome not in (Outcome.READY, Outcome.CHECK_FAILED):
         return ending
-    cause = find_learning_cause(seen.system, seen.heard.text)
+    cause = _find_learning_cause(seen)
     if cause is None:
         return ending
     return Ending(Outcome.CHECK_FAILED, f"{ending.detail or 'all else is well'}; {cause}")
@@ -92,8 +93,16 @@ def explain_overdue(seen: ObservedBoot, withheld_s: float) -> Ending:
 def _explain(seen: ObservedBoot, outcome: Outcome, detail: str) -> Ending:
     cause = _find_cause(seen)
     if cause is None and outcome is Outcome.CHECK_FAILED:
-        cause = find_learning_cause(seen.system, seen.heard.text)
+        cause = _find_learning_cause(seen)
     return Ending(outcome, detail if cause is None else f"{detail}; {cause}")
+
+
+def _find_learning_cause(seen: ObservedBoot) -> str | None:
+    power_on = seen.system.power_on
+    if seen.prepared.restored is not None or (power_on is not None and power_on.kind is PowerOnKind.HIBERNATED):
+        # It goes on from a boot that has learned, and printed it, before this one began.
+        return None
+    return find_learning_cause(seen.system, seen.heard.text)
 
 
 def _find_cause(seen: ObservedBoot) -> str | None:

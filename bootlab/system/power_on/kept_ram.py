@@ -76,6 +76,11 @@ def _expect_changes(system: "System", kept: KeptRam) -> None:
             "rootfs.kept_ram.changes_mib: what is written over the root goes to one disk: [[disks]] size_mib = "
             f'{2 * kept.changes_mib + 1}, filesystem = "changes"; here are {len(disks)}'
         )
+    if kept.changes_mib >= (room := system.machine.memory_mib - kept.size_mib):
+        raise ValueError(
+            f"rootfs.kept_ram.changes_mib: {kept.changes_mib} MiB of memory, and beside the region the machine has "
+            f"{room}: fewer, or more machine.memory_mib"
+        )
     # Of many small files an archive takes more than they do in memory: the guest says so where it does not fit.
     if (disks[0].size_mib or 0) <= 2 * kept.changes_mib:
         raise ValueError(
@@ -114,6 +119,8 @@ def _expect_of_board(system: "System", kept: KeptRam) -> None:
         raise ValueError("card.kept_ram.changes_mib is of a root: what a board boots from is written over by nobody")
     if kept.dax:
         raise ValueError("card.kept_ram.dax is of a root: a kernel is copied to where it is entered")
+    if power_on is not None and power_on.fault in OF_CHANGES:
+        raise ValueError(f'power_on.fault = "{power_on.fault}" is of a root, with rootfs.kept_ram.changes_mib')
     if power_on is not None and power_on.fault is Fault.FILE_BIT:
         raise ValueError('power_on.fault = "file-bit" is of a root; of a board "image-bit" turns one of all its bits')
     kept.expect_within(board.kept_memory)

@@ -77,16 +77,16 @@ class KeptRam(Part):
         """Raise ValueError for a region that is not the end of a machine's memory, which begins at `memory_at`."""
         first = memory_at >> 20
         begin = first + memory_mib - self.size_mib
-        if self.at_mib != begin:
-            raise ValueError(
-                f"rootfs.kept_ram.at_mib is {self.at_mib}: the kernel is told how much memory it has, so the region is "
-                f"the end of machine.memory_mib: at_mib = {begin}, counted from address 0"
-            )
         # QEMU loads the initramfs in the middle, at most so far up, and the device tree behind it (hw/arm/boot.c).
         if begin - first < min(memory_mib // 2, _LOWEST_OF_ARCHIVE_MIB) + _AT_END_MIB:
             raise ValueError(
                 f"rootfs.kept_ram.size_mib: {self.size_mib} of {memory_mib} MiB leave no room for the initramfs, "
                 "which is loaded in the middle: more machine.memory_mib"
+            )
+        if self.at_mib != begin:
+            raise ValueError(
+                f"rootfs.kept_ram.at_mib is {self.at_mib}: the kernel is told how much memory it has, so the region is "
+                f"the end of machine.memory_mib: at_mib = {begin}, counted from address 0"
             )
 
     def expect_room(self, memory_mib: int) -> None:

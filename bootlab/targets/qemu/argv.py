@@ -68,7 +68,7 @@ def qemu_argv(system: System, files: BootFiles, wiring: Wiring) -> list[str]:
     argv += _machine(system, wiring)
     argv += _clock(system, wiring.accelerator)
     argv += ["-chardev", "stdio,id=console,signal=off", "-serial", "chardev:console"]
-    argv += ["-qmp", f"unix:{_escape(wiring.qmp_socket)},server=on,wait=off"]
+    argv += ["-qmp", f"unix:{escaped(wiring.qmp_socket)},server=on,wait=off"]
     if system.image is not None:
         argv += _image(system, files, lasting=wiring.lasting)
     else:
@@ -85,10 +85,10 @@ def qemu_argv(system: System, files: BootFiles, wiring: Wiring) -> list[str]:
     argv += _network(system, wiring)
     if wiring.plugin is not None:
         plugin = wiring.plugin
-        words = f"{_escape(plugin.plugin)},config={_escape(plugin.config)},out={_escape(plugin.out)}"
+        words = f"{escaped(plugin.plugin)},config={escaped(plugin.config)},out={escaped(plugin.out)}"
         for option in ("profile", "requests", "writes", "pictures", "state", "resume"):
             if (path := getattr(plugin, option)) is not None:
-                words += f",{option}={_escape(path)}"
+                words += f",{option}={escaped(path)}"
         argv += ["-plugin", words]
         if plugin.log is not None:
             # A file name and no option: QEMU only looks for a %d in it.
@@ -121,7 +121,7 @@ def _image(system: System, files: BootFiles, *, lasting: bool) -> list[str]:
     passing = "" if lasting else ",snapshot=on"
     argv: list[str] = []
     if files.firmware is not None and files.firmware_variables is not None:
-        code, variables = _escape(files.firmware), _escape(files.firmware_variables)
+        code, variables = escaped(files.firmware), escaped(files.firmware_variables)
         argv += ["-drive", f"if=pflash,format=raw,unit=0,readonly=on,file={code}"]
         argv += ["-drive", f"if=pflash,format=raw,unit=1{passing},file={variables}"]
     if system.image.loader == "direct":
@@ -135,7 +135,7 @@ def _image(system: System, files: BootFiles, *, lasting: bool) -> list[str]:
         argv += _device(system, controller, ",id=image-controller")
     if attach is Attachment.CD:
         passing = ",media=cdrom,readonly=on"
-    argv += ["-drive", f"if=none,id=image,format={files.image_format}{passing},file={_escape(files.image)}"]
+    argv += ["-drive", f"if=none,id=image,format={files.image_format}{passing},file={escaped(files.image)}"]
     # What QEMU loads itself is first, and two cannot be.
     is_first = system.image.order and system.image.loader != "direct"
     words = ",drive=image,serial=image" + (",bootindex=0" if is_first else "")
@@ -150,9 +150,9 @@ def _board(board: Board, files: BootFiles) -> list[str]:
     # A board gets nothing but what its boot ROM and bootloader read from its medium.
     if board.flash is None:
         assert files.card is not None
-        return ["-drive", f"if=sd,format=raw,snapshot=on,file={_escape(files.card)}"]
+        return ["-drive", f"if=sd,format=raw,snapshot=on,file={escaped(files.card)}"]
     assert files.flash is not None and files.firmware is not None
-    chip = f"if=pflash,unit={board.flash.unit},format=raw,snapshot=on,file={_escape(files.flash)}"
+    chip = f"if=pflash,unit={board.flash.unit},format=raw,snapshot=on,file={escaped(files.flash)}"
     return ["-bios", str(files.firmware), "-drive", chip]
 
 
@@ -202,7 +202,7 @@ def _machine(system: System, wiring: Wiring) -> list[str]:
 
 
 def _memory_file(system: System, memory: MemoryFile) -> list[str]:
-    backend = f"memory-backend-file,id=ram,size={system.machine.memory_mib}M,mem-path={_escape(memory.path)}"
+    backend = f"memory-backend-file,id=ram,size={system.machine.memory_mib}M,mem-path={escaped(memory.path)}"
     return ["-object", f"{backend},share={'on' if memory.shared else 'off'}"]
 
 
@@ -261,17 +261,17 @@ def _disks(system: System, files: BootFiles, written: Overlays | None) -> list[s
 
 def _medium(path: Path, written: Overlays | None, overlay: Path | None) -> str:
     if written is None or overlay is None:
-        return f"format=raw,snapshot=on,file={_escape(path)}"
+        return f"format=raw,snapshot=on,file={escaped(path)}"
     # The file below is named here, and not in the overlay: it may lie elsewhere by now.
-    below = f"backing.driver=raw,backing.file.driver=file,backing.file.filename={_escape(path)}"
+    below = f"backing.driver=raw,backing.file.driver=file,backing.file.filename={escaped(path)}"
     words = f"snapshot={'off' if written.kept else 'on'}{',copy-on-read=on' if written.reads else ''}"
-    return f"format=qcow2,{words},file={_escape(overlay)},{below}"
+    return f"format=qcow2,{words},file={escaped(overlay)},{below}"
 
 
 def _identity(system: System, identity: Identity | None) -> list[str]:
     if identity is None:
         return []
-    argv = ["-fw_cfg", f"name={FILE_NAME},file={_escape(identity.file)}"]
+    argv = ["-fw_cfg", f"name={FILE_NAME},file={escaped(identity.file)}"]
     if system.machine.type in (MachineType.Q35, MachineType.PC):
         # QEMU 10 has the device for these alone.
         argv += ["-device", f"vmgenid,guid={identity.generation}"]
@@ -293,7 +293,7 @@ def uses_pmem(system: System) -> bool:
 
 def _nvdimm(path: Path) -> list[str]:
     # Not shared: what the guest writes stays in this process's memory, as snapshot=on does for disks.
-    backend = f"memory-backend-file,id=rootfs,mem-path={_escape(path)},size={path.stat().st_size},share=off"
+    backend = f"memory-backend-file,id=rootfs,mem-path={escaped(path)},size={path.stat().st_size},share=off"
     return ["-object", backend, "-device", "nvdimm,memdev=rootfs"]
 
 
@@ -320,6 +320,6 @@ def _transport(system: System) -> str:
     return "pci"
 
 
-def _escape(path: Path) -> str:
-    # QEMU's option parser ends a value at a comma; a doubled comma is a literal one.
+def escaped(path: Path) -> str:
+    """Return a path as a value of QEMU's options has it: one ends at a comma, and a doubled comma is a literal one."""
     return str(path).replace(",", ",,")

@@ -8,7 +8,7 @@ from typing import Final
 
 from bootlab.process import run
 from bootlab.system import System
-from bootlab.targets.qemu.argv import bare_argv
+from bootlab.targets.qemu.argv import bare_argv, escaped
 
 _PACKAGE: Final = "device-tree-compiler"
 
@@ -23,7 +23,7 @@ def make_kept_tree(system: System, folder: Path) -> Path | None:
     if root is None or root.kept_ram is None or not system.memory_at:
         return None
     kept, path = root.kept_ram, folder / "machine.dtb"
-    run([*bare_argv(system), "-machine", f"dumpdtb={path}"])
+    run([*bare_argv(system), "-machine", f"dumpdtb={escaped(path)}"])
     # Documentation/devicetree/bindings/pmem/pmem-region.yaml of Linux; the root's cells are two each.
     node = f"/pmem@{kept.start:x}"
     run(["fdtput", "-p", "-t", "s", path, node, "compatible", "pmem-region"], package=_PACKAGE)

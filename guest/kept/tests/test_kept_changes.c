@@ -19,7 +19,7 @@
 #define ROOT "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
 #define OTHER "ff112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
 
-enum { ROOM = 1 << 20, STORE_BYTES = 41 * BLOCK, MADE_BYTES = 9 * BLOCK + 5 };
+enum { ROOM = 1 << 20, STORE_BYTES = 41 * BLOCK, MADE_BYTES = 9 * BLOCK + 5, NAMES = 6000, NAME_LENGTH = 200 };
 
 static char folder[] = "/dev/shm/bootlab-changes-XXXXXX", path[4096];
 /* As what is read and written past the page cache has to lie. */
@@ -90,6 +90,47 @@ static void test_packed_and_unpacked(void)
 		if (size % 97 == 0)
 			CHECK(!system(again));
 	}
+}
+
+/* The log of logins has one of some MiB: written out it would not fit where it was read from. */
+static void test_a_hole_takes_no_memory(void)
+{
+	struct archive one = { room, sizeof room, 0 };
+	struct stat status;
+	char end[6];
+	int fd;
+
+	mkdir(at("holes"), 0700);
+	write_file("holes/file", "begin", 5);
+	CHECK(!truncate(at("holes/file"), 64 * BLOCK + 5));
+	fd = open(at("holes/file"), O_RDWR);
+	CHECK(fd >= 0 && pwrite(fd, "middle", 6, 31 * BLOCK - 3) == 6 && pwrite(fd, "end", 3, 64 * BLOCK + 2) == 3);
+	close(fd);
+	wait_for_a_tick();
+	CHECK(!archive_pack(at("holes"), &one) && one.used > 64 * BLOCK);
+	mkdir(at("again"), 0700);
+	CHECK(!archive_unpack(&one, at("again")));
+	fd = open(at("again/file"), O_RDONLY);
+	CHECK(fd >= 0 && !fstat(fd, &status) && status.st_size == 64 * BLOCK + 5 && status.st_blocks * 512 <= 5 * BLOCK);
+	CHECK(pread(fd, end, 5, 0) == 5 && !memcmp(end, "begin", 5));
+	CHECK(pread(fd, end, 6, 31 * BLOCK - 3) == 6 && !memcmp(end, "middle", 6));
+	CHECK(pread(fd, end, 6, 64 * BLOCK + 1) == 4 && !memcmp(end, "\0end", 4));
+	close(fd);
+}
+
+static void test_too_many_names_are_no_want_of_room(void)
+{
+	struct archive one = { room, sizeof room, 0 };
+	char name[NAME_LENGTH + 1], below[NAME_LENGTH + 6];
+
+	mkdir(at("many"), 0700);
+	for (int i = 0; i < NAMES; i++) {
+		snprintf(name, sizeof name, "%0*d", NAME_LENGTH, i);
+		snprintf(below, sizeof below, "many/%s", name);
+		write_file(below, "", 0);
+	}
+	wait_for_a_tick();
+	CHECK(archive_pack(at("many"), &one) == -E2BIG);
 }
 
 static void half(void)
@@ -209,6 +250,8 @@ int main(void)
 	CHECK(mkdtemp(folder));
 	CHECK(sum_of("123456789", 9) == 0xcbf43926);
 	test_packed_and_unpacked();
+	test_a_hole_takes_no_memory();
+	test_too_many_names_are_no_want_of_room();
 	test_two_generations();
 	test_power_cuts();
 	test_damage();

@@ -56,6 +56,7 @@ def test_a_region_lies_in_the_boards_memory_which_does_not_begin_at_0(tmp_path: 
         ("falcon = true\n", "", "bootloader.falcon = true"),
         ("kept_ram =", 'path = "system.toml"\nkept_ram =', "kept_ram are of one to be composed"),
         ("[booted]", '[power_on]\nkind = "self-refresh"\nfault = "file-bit"\nfault_file = "/a"\n[booted]', "image-bit"),
+        ("[booted]", '[power_on]\nkind = "self-refresh"\nfault = "changes-bit"\n[booted]', "changes-bit"),
         ("[booted]", '[power_on]\nkind = "cold"\nfault = "image-bit"\n[booted]', "kind is"),
         ("[booted]", '[power_on]\nkind = "self-refresh"\n[clock]\nkind = "wall"\n[booted]', 'clock.kind = "virtual"'),
     ],

@@ -73,6 +73,8 @@ def test_an_arm64_kernel_is_told_how_much_memory_it_has_and_its_device_tree_of_t
         read(tmp_path, text.replace("root=/dev/vda", "root=/dev/vda mem=99M"))
     with pytest.raises(InputError, match="size_mib: 104 of 256 MiB leave no room for the initramfs"):
         read(tmp_path, text.replace("size_mib = 8, at_mib = 1272", "size_mib = 104, at_mib = 1176"))
+    with pytest.raises(InputError, match="size_mib: 2048 of 256 MiB leave no room for the initramfs"):
+        read(tmp_path, text.replace("size_mib = 8, at_mib = 1272", "size_mib = 2048, at_mib = 1176"))
 
 
 @pytest.mark.parametrize(
@@ -180,6 +182,7 @@ def test_what_is_written_over_a_root_goes_to_a_disk_of_its_own(tmp_path: Path) -
     [
         (DISK, "[booted]", 'size_mib = 9, filesystem = "changes"; here are 0'),
         ("size_mib = 9", "size_mib = 8", "its size_mib is more than 8"),
+        ("changes_mib = 4", "changes_mib = 248", "248 MiB of memory, and beside the region the machine has 248"),
         (", changes_mib = 4", "", 'filesystem = "changes" is of rootfs.kept_ram.changes_mib'),
         ("size_mib = 9\n", 'path = "motd"\n', "is of a fresh disk"),
         ('filesystem = "changes"', 'filesystem = "changes"\nattach = "nvme"', "on virtio"),
