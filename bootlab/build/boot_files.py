@@ -361,7 +361,8 @@ class _Preparation:
         if flash.path is not None:
             return flash.path
         assert bootloader is not None  # the system's own check
-        opensbi = bootloader.opensbi if bootloader.loads_kernel else None
+        asked = self._system.bootloader
+        opensbi = bootloader.opensbi if asked is not None and asked.falcon else None
         cmdline, opensbi_at = self._system.kernel.cmdline, bootloader.opensbi_at
         parts = FlashParts(bootloader.image, kernel, cmdline, archive, memory, opensbi, opensbi_at)
         return compose_flash(flash, parts, board, self._shop.cache)
