@@ -1,4 +1,4 @@
-"""A Debian whose services sleep: its server answers within 20 ms of the wake out of S3, and goes on from an image."""
+"""A Debian whose services sleep: they answer 20 ms after a wake out of S3, go on from an image, run from kept RAM."""
 
 import json
 import subprocess
@@ -13,10 +13,11 @@ from tests.boot.conftest import EXAMPLES
 pytestmark = [pytest.mark.boot, pytest.mark.network]
 
 SYSTEM = EXAMPLES / "persistence" / "sleeping-debian.toml"
+KEPT = EXAMPLES / "persistence" / "kept-debian.toml"
 
 
-def boot(runs: Path, kind: str) -> dict[str, Any]:
-    argv = [sys.executable, "-m", "bootlab", "boot", SYSTEM, "--power-on", kind, "--json", "--runs", runs]
+def boot(runs: Path, kind: str, system: Path = SYSTEM) -> dict[str, Any]:
+    argv = [sys.executable, "-m", "bootlab", "boot", system, "--power-on", kind, "--json", "--runs", runs]
     done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=1800)
     assert done.returncode == 0, done.stdout + done.stderr
     record: dict[str, Any] = json.loads(done.stdout)
@@ -33,3 +34,9 @@ def test_its_services_go_on_from_an_image(tmp_path: Path) -> None:
     record = boot(tmp_path, "hibernated")
     assert record["power_on"]["source"] == "image" and record["power_on"]["refused"] is None
     assert record["marks"]["resuming"] < record["marks"]["woke"] < record["marks"]["ready"]
+
+
+def test_its_services_run_out_of_kept_ram(tmp_path: Path) -> None:
+    record = boot(tmp_path, "self-refresh", KEPT)
+    assert record["power_on"]["source"] == "kept-ram" and record["power_on"]["refused"] is None
+    assert record["marks"]["root_kept"] < record["marks"]["ready"]

@@ -33,6 +33,7 @@ def bootlab(runs: Path, *words: str | Path) -> dict[str, Any]:
         ("debian-init/snapshot.toml", DEBIAN, "ssh_answered"),
         # What its timers have missed since runs beside its answer.
         ("distribution/snapshot.toml", SYSTEMD, None),
+        ("greeter/snapshot.toml", SYSTEMD, None),
     ],
 )
 def test_clones_answer_soon_differ_and_repeat(example: str, limit_ns: int, behind: str | None, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""A login window that is taken up from a hibernation image: twice alike, all services there, far sooner than cold."""
+"""A login window that is taken up from an image or wakes from S3: all services there, far sooner than cold."""
 
 import json
 import subprocess
@@ -12,11 +12,11 @@ from tests.boot.conftest import EXAMPLES
 
 pytestmark = [pytest.mark.boot, pytest.mark.network]
 
-SYSTEM = EXAMPLES / "greeter" / "hibernated.toml"
+GREETER = EXAMPLES / "greeter"
 
 
-def boot(runs: Path, *words: str) -> dict[str, Any]:
-    argv = [sys.executable, "-m", "bootlab", "boot", SYSTEM, *words, "--json", "--runs", runs]
+def boot(runs: Path, name: str, *words: str) -> dict[str, Any]:
+    argv = [sys.executable, "-m", "bootlab", "boot", GREETER / name, *words, "--json", "--runs", runs]
     done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=3600)
     assert done.returncode == 0, done.stdout + done.stderr
     record: dict[str, Any] = json.loads(done.stdout)
@@ -24,10 +24,16 @@ def boot(runs: Path, *words: str) -> dict[str, Any]:
 
 
 def test_a_hibernated_login_window_is_there_within_two_fifths_of_its_cold_boot(tmp_path: Path) -> None:
-    cold = boot(tmp_path)
-    one, other = (boot(tmp_path, "--power-on", "hibernated") for _ in range(2))
+    cold = boot(tmp_path, "hibernated.toml")
+    one, other = (boot(tmp_path, "hibernated.toml", "--power-on", "hibernated") for _ in range(2))
     assert one["power_on"]["source"] == "image" and one["power_on"]["refused"] is None
     assert one["marks"] == other["marks"] and one["key"] == other["key"]
     assert one["marks"]["resuming"] < one["marks"]["woke"] < one["marks"]["ready"]
     assert cold["marks"]["ready"] < cold["marks"]["all-ready"], "cold, the window comes before the other services"
     assert one["marks"]["ready"] < 0.4 * cold["marks"]["ready"]
+
+
+def test_a_suspended_login_window_is_there_soon_after_it_wakes(tmp_path: Path) -> None:
+    woken = boot(tmp_path, "suspended.toml", "--power-on", "suspended")
+    marks = woken["marks"]
+    assert 0 == marks["wake"] < marks["woke"] < marks["ready"] < 200_000_000
