@@ -31,6 +31,8 @@ _PARTS = {"spl": "spl/u-boot-spl", "spl.bin": "spl/u-boot-spl.bin", "u-boot": "u
 """Name in the entry -> place below the objects. The first and third are ELF files with symbols."""
 _OPENSBI = "opensbi.bin"
 _KERNEL = "Image"
+_STARTS_LINUX = "SPL_LOAD_FIT_OPENSBI_OS_BOOT"
+"""SPL's option for OpenSBI to start Linux, and not U-Boot proper (FlashLayout.falcon_options)."""
 _OPENSBI_PACKAGE = "opensbi"
 _OPENSBI_FILE = "usr/lib/riscv64-linux-gnu/opensbi/generic/fw_dynamic.bin"
 """The firmware that takes from SPL what it is to start, for every machine that describes itself by a device tree."""
@@ -97,7 +99,7 @@ class BuiltBootloader:
     @property
     def loads_kernel(self) -> bool:
         """Return whether SPL starts a kernel itself, from a card or a flash chip."""
-        return self.falcon is not None or self.options.get("SPL_LOAD_FIT_OPENSBI_OS_BOOT") == "y"
+        return self.falcon is not None or self.options.get(_STARTS_LINUX) == "y"
 
     @property
     def falcon(self) -> FalconPlaces | None:
@@ -131,6 +133,11 @@ def build_bootloader(
     source = require_source(shop, build)
     require_buildable(source, shop.cache)
     configuration = configure(shop, build, source, toolchain, ask=lambda one: _asked(one, build, board, appended_tree))
+    if not build.falcon and configuration.options.get(_STARTS_LINUX) == "y":
+        raise InputError(
+            f"bootloader: {_STARTS_LINUX} is on, and with it U-Boot proper is not packed",
+            hint="bootloader.falcon = true asks for it, and has the kernel packed in its place",
+        )
     folder = ObjectFolder(shop.cache, source, toolchain, "bootloader")
     packed = [] if opensbi is None else [file_sha256(opensbi)]
     image = board.falcon_image if build.falcon else board.image

@@ -10,6 +10,7 @@ import pytest
 
 from bootlab.build import boot_files
 from bootlab.build.workshop import Workshop
+from bootlab.errors import InputError
 from bootlab.experiments.series import are_identical
 from bootlab.measure.prepare import prepare
 from bootlab.measure.record import BootRecord, Outcome
@@ -156,3 +157,10 @@ def test_an_own_opensbi_may_be_named_from_where_one_stands(
     built = boot_files.build_bootloader_of(shop, system)
     assert own in built.image.read_bytes()
     shutil.rmtree(built.image.parent)
+
+
+def test_spls_option_for_linux_is_not_asked_for_beside_uboot_proper(quick: System, shop: Workshop) -> None:
+    assert quick.bootloader is not None
+    options = {**quick.bootloader.options, "SPL_LOAD_FIT_OPENSBI_OS_BOOT": "y"}
+    with pytest.raises(InputError, match="SPL_LOAD_FIT_OPENSBI_OS_BOOT is on, and with it U-Boot proper is not packed"):
+        boot_files.build_bootloader_of(shop, quick.with_part("bootloader", options=options))

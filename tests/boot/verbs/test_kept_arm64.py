@@ -6,7 +6,7 @@ Each fault is booted, and each kind three times: as on x86-64 (test_power_on.py)
 
 import pytest
 
-from tests.boot.verbs.test_power_on import COMMON, KEPT, KEPT_INIT, Boot, boots_of, power_on
+from tests.boot.verbs.test_power_on import COMMON, KEPT, KEPT_INIT, RAM_FAULTS, Boot, boots_of, power_on
 
 pytestmark = [pytest.mark.boot, pytest.mark.network]
 
@@ -48,16 +48,7 @@ def test_three_boots_of_a_kind_are_identical(kept: Boot, kind: str) -> None:
             assert other[what] == one[what], what
 
 
-@pytest.mark.parametrize(
-    ("fault", "refused"),
-    [
-        ("ram-lost", "nothing is there: the RAM was lost"),
-        ("header-bit", "the header is damaged"),
-        ("refill-cut", "the RAM was being filled when the power was cut"),
-        ("old-image", "another image: "),
-        ("start-hung", "the last start out of it did not become ready"),
-    ],
-)
+@pytest.mark.parametrize(("fault", "refused"), RAM_FAULTS)
 def test_what_is_wrong_with_the_ram_is_refused_and_the_disk_is_booted(kept: Boot, fault: str, refused: str) -> None:
     record = kept("verity", f"self-refresh:{fault}")
     assert record["outcome"] == "ready" and record["power_on"]["source"] == "disk"

@@ -106,6 +106,15 @@ sleep_agent = true
 compression = "none"
 """
 
+RAM_FAULTS = [
+    ("ram-lost", "nothing is there: the RAM was lost"),
+    ("header-bit", "the header is damaged"),
+    ("refill-cut", "the RAM was being filled when the power was cut"),
+    ("old-image", "another image: "),
+    ("start-hung", "the last start out of it did not become ready"),
+]
+"""What is wrong with a region, and what a start says of it on every architecture."""
+
 NEVER_WOKEN = ("behind-none", "too-soon")
 Boot = Callable[..., dict[str, Any]]
 
@@ -272,16 +281,7 @@ def test_the_ram_is_filled_from_a_disk_whose_path_is_long(kept: Boot) -> None:
     assert power_on(kept("long-path", "self-refresh")) == ("kept-ram", None)
 
 
-@pytest.mark.parametrize(
-    ("fault", "refused"),
-    [
-        ("ram-lost", "nothing is there: the RAM was lost"),
-        ("header-bit", "the header is damaged"),
-        ("refill-cut", "the RAM was being filled when the power was cut"),
-        ("old-image", "another image: "),
-        ("start-hung", "the last start out of it did not become ready"),
-    ],
-)
+@pytest.mark.parametrize(("fault", "refused"), RAM_FAULTS)
 def test_what_is_wrong_with_the_ram_is_refused_and_the_disk_is_booted(kept: Boot, fault: str, refused: str) -> None:
     record = kept("verity", f"self-refresh:{fault}")
     assert record["outcome"] == "ready" and record["power_on"]["source"] == "disk"
