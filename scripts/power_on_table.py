@@ -109,6 +109,19 @@ def find(store: Store, name: str) -> BootRecord:
     return read_record(boots[0])
 
 
+def named_runs(words: Sequence[str]) -> dict[str, list[str]]:
+    """Return what `NAME=RUN,RUN...` says of each row. Raises BootlabError for other words, and a name given twice."""
+    rows: dict[str, list[str]] = {}
+    for word in words:
+        name, _, runs = word.partition("=")
+        if not name or not runs:
+            raise BootlabError(f"--matrix {word}: expected NAME=RUN,RUN...")
+        if name in rows:
+            raise BootlabError(f"--matrix {word}: there is a row {name} already")
+        rows[name] = runs.split(",")
+    return rows
+
+
 def main() -> int:
     """Print the table; returns 2 for a run that has no boot."""
     parser = argparse.ArgumentParser(prog="scripts/power-on-table", description=__doc__)
@@ -121,8 +134,8 @@ def main() -> int:
     try:
         store = Store(given.runs)
         if given.matrix:
-            named = [one.partition("=") for one in given.boots]
-            print(matrix({name: [find(store, run) for run in runs.split(",")] for name, _, runs in named}))
+            rows = named_runs(given.boots)
+            print(matrix({name: [find(store, run) for run in runs] for name, runs in rows.items()}))
         else:
             print(table([find(store, name) for name in given.boots]))
     except BootlabError as error:

@@ -11,7 +11,7 @@ import pytest
 from bootlab.errors import BootlabError
 from bootlab.experiments.store import Store
 from bootlab.measure.record import BootRecord, EarlyWakeRecord, PowerOnRecord, RestoredRecord
-from scripts.power_on_table import find, matrix, table
+from scripts.power_on_table import find, matrix, named_runs, table
 
 RECORDS = Path(__file__).parents[1] / "data" / "report" / "series-before.json"
 
@@ -62,3 +62,10 @@ def test_the_matrix_has_a_column_for_each_kind_and_the_share_of_the_cold_boot() 
 def test_a_run_that_is_not_there_is_an_error_with_its_name(tmp_path: Path) -> None:
     with pytest.raises(BootlabError, match="77"):
         find(Store(tmp_path), "77")
+
+
+def test_a_row_has_a_name_of_its_own_and_runs() -> None:
+    assert named_runs(["Debian=1,2", "window=runs/3"]) == {"Debian": ["1", "2"], "window": ["runs/3"]}
+    for words in (["1"], ["=1"], ["Debian="], ["Debian=1", "Debian=2"]):
+        with pytest.raises(BootlabError, match=f"--matrix {words[-1]}: "):
+            named_runs(words)

@@ -20,7 +20,7 @@ class BootloaderDocument(Document):
     schema_: Literal["bootlab.bootloader/1"] = Field(default=SCHEMA, alias="schema")
     version: str
     image: str
-    """What the card or chip begins with."""
+    """What the card or chip begins with; of a chip in Falcon mode U-Boot's own image, which has no kernel in it."""
     bytes: int
     sha256: str
     spl: str
@@ -75,4 +75,6 @@ def _lines(loader: BootloaderDocument) -> list[str]:
     ]
     if loader.opensbi is not None and loader.opensbi_sha256 is not None:
         lines += [f"OpenSBI  {loader.opensbi}", f"         sha256 {loader.opensbi_sha256[:12]}"]
+    if loader.falcon and loader.opensbi is not None:
+        lines.insert(3, "         without a kernel: what boots from a chip is made with it, as the system is prepared")
     return [*lines, f"config   {loader.config}"]

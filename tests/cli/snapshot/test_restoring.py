@@ -7,8 +7,10 @@ import pytest
 from bootlab.cli.app import run
 from bootlab.cli.snapshot.restoring import RestoreRequest
 from bootlab.errors import InputError
-from bootlab.experiments.snapshot.restoring import find_snapshot
+from bootlab.experiments.snapshot.restoring import _woken_s, find_snapshot
 from bootlab.experiments.store import RunKind, Store
+from bootlab.snapshot.identity import WOKEN_S
+from bootlab.system import read_system
 
 SYSTEM = (
     'name = "s"\n[machine]\ntype = "q35"\n[kernel]\npackage = "linux-image-cloud-amd64"\n[booted]\nmark = "ready"\n'
@@ -67,3 +69,17 @@ def test_a_mark_that_can_be_none_is_refused(mark: str, tmp_path: Path) -> None:
     (tmp_path / "s.toml").write_text(SYSTEM)
     with pytest.raises(InputError, match="--at"):
         run(["snapshot", str(tmp_path / "s.toml"), "--at", mark, "--runs", str(tmp_path / "runs")])
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        ("", WOKEN_S),
+        ('[clock]\nkind = "wall"\n', None),
+        ('[clock]\nkind = "wall"\n[snapshot]\nwoken_at = 1970-01-03\n', 2 * 86_400 - 1),
+        ("[snapshot]\nwoken_at = 1970-01-03T00:00:10Z\n", 2 * 86_400 + 9),
+    ],
+)
+def test_clones_are_told_this_hosts_time_on_the_wall_clock_alone(more: str, told: int | None, tmp_path: Path) -> None:
+    (tmp_path / "s.toml").write_text(SYSTEM + more)
+    assert _woken_s(read_system(tmp_path / "s.toml")) == told
