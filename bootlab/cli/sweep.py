@@ -1,4 +1,4 @@
-"""`bootlab sweep SYSTEM`: boot time against vCPUs, memory, host page size and kernel."""
+"""`bootlab sweep SYSTEM`: boot time against vCPUs, memory, host page size, kernel, and any key of the system file."""
 
 import os
 from dataclasses import replace
@@ -22,11 +22,12 @@ from bootlab.errors import InputError, StoreError
 from bootlab.experiments.engine import Engine
 from bootlab.experiments.store import RunKind
 from bootlab.experiments.sweep.boots import BootSweep
-from bootlab.experiments.sweep.machines import SweepAxes
+from bootlab.experiments.sweep.machines import OPTION, SweepAxes
 from bootlab.measure.record_files import write_json
 from bootlab.report.sweep.csv import sweep_csv
 from bootlab.report.sweep.view import sweep_view
 from bootlab.system import ClockKind, Kernel, PageSize, System
+from bootlab.system.setting import Setting, parse_setting
 from bootlab.targets.registry import target_of
 
 _VIRTUAL_REPEATS, _WALL_REPEATS = 3, 10
@@ -53,6 +54,15 @@ def sweep(
         str | None,
         typer.Option("--kernel", metavar="FILE[,FILE...]", help="System files whose [kernel] is booted, in turn."),
     ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            OPTION,
+            metavar="KEY=VALUE[,VALUE...]",
+            help="A key of the system file and the values it takes in turn: rootfs.model=hdd,ssd. An empty value "
+            "leaves the key out; paths are relative to the current directory. May be repeated.",
+        ),
+    ] = None,
     seeds: Annotated[
         int | None,
         typer.Option("--seeds", min=1, max=99, help="Seeds of each (virtual), boots of each (wall). [default: 3, 10]"),
@@ -75,7 +85,7 @@ def sweep(
     """
     expect_csv(csv)
     chosen, value = choose_place(cluster, parallel), open_system(system, silent=json)
-    if (why := target_of(value).fixed_machine) is not None:
+    if (vcpus or memory or page_size) and (why := target_of(value).fixed_machine) is not None:
         raise InputError(f"{system}:target: {why}")
     store = open_store(runs)
     repeats = _VIRTUAL_REPEATS if value.clock.kind is ClockKind.VIRTUAL else _WALL_REPEATS
@@ -86,9 +96,11 @@ def sweep(
         memory=memory,
         page_size=page_size,
         kernel=kernel,
+        settings=settings or [],
         seeds=seeds or repeats,
     )
-    question = settle(store, resume, RunKind.SWEEP, value.name, now, [vcpus, memory, page_size, kernel, seeds, price])
+    given = [vcpus, memory, page_size, kernel, settings, seeds, price]
+    question = settle(store, resume, RunKind.SWEEP, value.name, now, given)
     asked = question.asked
     wanted, systems = _wanted(asked)
     marked = digest(value, *systems)
@@ -142,6 +154,7 @@ class _SweepRequest(Document):
     memory: str | None
     page_size: str | None
     kernel: str | None
+    settings: list[str] = []
     seeds: int
     price: str | None = None
     systems: str = ""
@@ -160,12 +173,19 @@ def _wanted(asked: _SweepRequest) -> tuple[SweepAxes, list[System]]:
         if name in kernels:
             raise InputError(f"--kernel {asked.kernel}: two systems are called {name!r}", hint="give one another name")
         kernels[name] = one.kernel
+    settings: dict[str, list[Setting]] = {}
+    for typed in asked.settings:
+        key, values = parse_setting(OPTION, typed)
+        if key in settings:
+            raise InputError(f"{OPTION} {key}: given twice", hint=f"{OPTION} {key}=VALUE,VALUE")
+        settings[key] = values
     return (
         SweepAxes(
             vcpus=tuple(parse_numbers("--vcpus", asked.vcpus, 1, MOST_VCPUS)) if asked.vcpus else (),
             memory_mib=tuple(parse_sizes("--memory", asked.memory, LEAST_MIB, MOST_MIB)) if asked.memory else (),
             page_size=tuple(parse_words("--page-size", asked.page_size, PageSize)) if asked.page_size else (),
             kernels=kernels or None,
+            settings=settings,
         ),
         systems,
     )

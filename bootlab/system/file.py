@@ -75,7 +75,7 @@ def parse_system(data: bytes, path: Path, moved: Moved | None = None) -> System:
         # What is left is a number of more digits than Python reads.
         raise InputError(f"{path}: not TOML: a number with more digits than any can have", hint=_EXAMPLE) from error
     document.setdefault("name", name_from(path.stem, "system"))
-    missing = _resolve_paths(document, path, moved)
+    missing = resolve_paths(document, path, moved)
     try:
         system = System.model_validate(document)
     except ValidationError as error:
@@ -100,8 +100,11 @@ def _read(path: Path) -> bytes:
     return data
 
 
-def _resolve_paths(document: dict[str, Any], file: Path, moved: Moved | None) -> list[str]:
-    # Also of a document that is wrong elsewhere: what is not text where a path belongs is left to the check of types.
+def resolve_paths(document: dict[str, Any], file: Path, moved: Moved | None) -> list[str]:
+    """Make the paths of a document absolute, relative ones from beside `file`; return `key: what` for each not there.
+
+    What is not text where a path belongs is left to the check of types.
+    """
     missing = []
     for key, holder, name in list(_places_of_paths(document)):
         if isinstance(holder[name], str):

@@ -1,27 +1,29 @@
-"""Runs a sweep: boots one system with more and more vCPUs or memory, with other page sizes, with other kernels.
+"""Runs a sweep: boots one system with more and more vCPUs or memory, with other page sizes, with other kernels,
+with other values of a key of its file.
 
 On the virtual clock every place is booted with the same seeds, and a figure is the median over them. On the wall clock
 every place is booted several times, in turn, so that a host that slows down slows all places alike.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from bootlab.build.source.config_text import read_config
 from bootlab.build.workshop import Workshop
 from bootlab.errors import BootFailed
 from bootlab.experiments.engine import Engine, Job
-from bootlab.experiments.sweep.machines import AXES, Axis, SweepAxes, SweptMachine, places, system_at
+from bootlab.experiments.sweep.machines import AXES, SweepAxes, SweptMachine, places, system_at
 from bootlab.experiments.sweep.result import Boot, Figure, PlaceResult, SweepResult, Trend, TrendRow, figure_of
 from bootlab.experiments.sweep.straight_line import fit
 from bootlab.measure.prepare import prepare
 from bootlab.measure.price import judged_view
-from bootlab.measure.record import BootRecord, Outcome
+from bootlab.measure.record import BootRecord, DiskRecord, Outcome
+from bootlab.measure.statistics.series import median_ns
 from bootlab.system import ClockKind, System
 from bootlab.targets.target import Prepared
 
 Numeric = ("vcpus", "memory_mib")
 _MIB_PER_GIB = 1024
-_UNITS: dict[Axis, str] = {"vcpus": "vCPU", "memory_mib": "GiB"}
+_UNITS: dict[str, str] = {"vcpus": "vCPU", "memory_mib": "GiB"}
 
 
 class BootSweep:
@@ -109,7 +111,7 @@ class BootSweep:
                 *(_one_cpu_kernels(prepared) if "vcpus" in swept else []),
                 *_cautions(swept, first.clock, first.accelerator, kvm, same_counts, priced=not unpriced),
             ],
-            hashes={place.kernel: prepared[place].hashes for place in self.places},
+            hashes={place.booted: prepared[place].hashes for place in self.places},
             host=first.host,
             run=str(engine.run.path),
         )
@@ -129,9 +131,16 @@ def _cell(place: SweptMachine, records: Sequence[BootRecord], wall: bool) -> Pla
         instructions=_counts("instructions", [count for count, _ in counted], wall),
         idle=_counts("idle", [idle for _, idle in counted], wall),
         counted=_counts("instructions + idle", [boot.counted_ns for boot in boots], wall),
+        read_bytes=_of_disks(records, lambda disk: disk.read_bytes),
+        busy_ns=_of_disks(records, lambda disk: disk.busy_ns),
         phases=[figure_of(name, [boot.phases_ns.get(name, 0) for boot in boots], wall=wall) for name in names],
         boots=boots,
     )
+
+
+def _of_disks(records: Sequence[BootRecord], figure: Callable[[DiskRecord], int]) -> int | None:
+    known = [sum(figure(disk) for disk in record.disks) for record in records if record.disks]
+    return median_ns(known) if known else None
 
 
 def _counts(name: str, values: Sequence[int | None], wall: bool) -> Figure | None:
@@ -156,7 +165,7 @@ def _boot(record: BootRecord) -> Boot:
     )
 
 
-def trends(axis: Axis, cells: Sequence[PlaceResult]) -> list[Trend]:
+def trends(axis: str, cells: Sequence[PlaceResult]) -> list[Trend]:
     """Return what one more on a numeric axis costs, for each combination of the other values that has two points."""
     groups: dict[tuple[int | str, ...], list[PlaceResult]] = {}
     for cell in cells:
@@ -165,7 +174,7 @@ def trends(axis: Axis, cells: Sequence[PlaceResult]) -> list[Trend]:
     return [_trend(axis, group) for group in groups.values() if len({cell.place.at(axis) for cell in group}) > 1]
 
 
-def _trend(axis: Axis, cells: Sequence[PlaceResult]) -> Trend:
+def _trend(axis: str, cells: Sequence[PlaceResult]) -> Trend:
     scale = _MIB_PER_GIB if axis == "memory_mib" else 1
     values = [int(cell.place.at(axis)) / scale for cell in cells]
     figures = [{figure.name: figure for figure in _figures(cell)} for cell in cells]
@@ -214,7 +223,7 @@ def _page_size_changes_nothing(records: dict[SweptMachine, list[BootRecord]]) ->
 
 def _one_cpu_kernels(prepared: Mapping[SweptMachine, Prepared]) -> list[str]:
     found = {
-        place.kernel: "SMP" not in read_config(one.files.kernel_config)
+        place.booted: "SMP" not in read_config(one.files.kernel_config)
         for place, one in prepared.items()
         if one.files.kernel_config is not None
     }
@@ -226,7 +235,7 @@ def _one_cpu_kernels(prepared: Mapping[SweptMachine, Prepared]) -> list[str]:
 
 
 def _cautions(
-    swept: Sequence[Axis], clock: str, accelerator: str, kvm: str, page_sizes_equal: bool | None, *, priced: bool
+    swept: Sequence[str], clock: str, accelerator: str, kvm: str, page_sizes_equal: bool | None, *, priced: bool
 ) -> list[str]:
     if clock == "wall":
         if accelerator == "kvm":
@@ -235,7 +244,7 @@ def _cautions(
             f"KVM was not used ({kvm}): these are times of emulation, mostly translation; the shape says little, and "
             "the figures nothing, about a real machine."
         ]
-    said: dict[Axis, str] = {
+    said: dict[str, str] = {
         "vcpus": "vCPUs share one instruction stream on the virtual clock: work done in parallel shows no gain.",
         "memory_mib": "The virtual clock sees what the guest does with more memory, but no page fault of the host and "
         'no cache miss: for those, clock.kind = "wall" on a host with KVM.',

@@ -3,17 +3,31 @@
 Pure: values in, values out.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import product
-from typing import Final, Literal
+from typing import Final
+
+from pydantic import Field
 
 from bootlab.document import Document
 from bootlab.errors import InputError
 from bootlab.system import Kernel, System
+from bootlab.system.setting import Setting, with_setting
 
-Axis = Literal["vcpus", "memory_mib", "page_size", "kernel"]
-AXES: Final[tuple[Axis, ...]] = ("vcpus", "memory_mib", "page_size", "kernel")
+AXES: Final = ("vcpus", "memory_mib", "page_size", "kernel")
+"""Those with an option of their own; an axis of any other name is a key of the system file."""
+OPTION: Final = "--set"
+_ELSEWHERE: Final = {
+    "machine.vcpus": "--vcpus",
+    "machine.memory_mib": "--memory",
+    "machine.page_size": "--page-size",
+    "seed": "--seeds",
+}
+_OF_ALL: Final = ("name", "clock", "extensions")
+"""What all places of a sweep have in common."""
 MOST_BOOTS: Final = 500
 """More take hours: whoever wants them runs several sweeps."""
 
@@ -26,32 +40,51 @@ class SweptMachine(Document):
     page_size: str
     kernel: str
     """Name of a system file whose [kernel] it is, or the system's own name."""
+    settings: tuple[Setting, ...] = Field(default=(), exclude_if=lambda value: not value)
+    """Keys of the system file with the values they have here, as they were typed."""
 
-    def at(self, axis: Axis) -> int | str:
+    def at(self, axis: str) -> int | str:
         """Return the value on one axis."""
-        value: int | str = getattr(self, axis)
-        return value
+        if axis in AXES:
+            value: int | str = getattr(self, axis)
+            return value
+        return next(one.shown for one in self.settings if one.key == axis)
 
-    def without(self, axis: Axis) -> tuple[int | str, ...]:
+    def without(self, axis: str) -> tuple[int | str, ...]:
         """Return the values on the other axes: what the points of one line have in common."""
-        return tuple(self.at(other) for other in AXES if other != axis)
+        return tuple(self.at(other) for other in (*AXES, *(one.key for one in self.settings)) if other != axis)
 
     @property
     def label(self) -> str:
         """Return the name of this place's boots in a run."""
-        return f"{self.kernel}-{self.vcpus}vcpu-{self.memory_mib}mib-{self.page_size}"
+        words = f"{self.kernel}-{self.vcpus}vcpu-{self.memory_mib}mib-{self.page_size}"
+        if not self.settings:
+            return words
+        # Values may be long, and alike but for what no name of a folder can hold.
+        values = "-".join(re.sub(r"[^A-Za-z0-9.]+", "_", one.shown).strip("_")[:20] for one in self.settings)
+        digest = hashlib.sha256("\0".join(f"{one.key}\0{one.text}" for one in self.settings).encode()).hexdigest()
+        return f"{words}-{values}-{digest[:8]}"
+
+    @property
+    def booted(self) -> str:
+        """Return the name of what is booted here: the kernel, and what is set."""
+        return ", ".join([self.kernel, *(f"{one.key} {one.shown}" for one in self.settings)])
 
 
 @dataclass(frozen=True, slots=True)
 class SweepAxes:
-    """What to sweep; an empty list leaves the system's own value. `kernels`: name -> the kernel to boot."""
+    """What to sweep; an empty list leaves the system's own value. `kernels`: name -> the kernel to boot.
+
+    `settings`: key of the system file -> its values.
+    """
 
     vcpus: tuple[int, ...] = ()
     memory_mib: tuple[int, ...] = ()
     page_size: tuple[str, ...] = ()
     kernels: Mapping[str, Kernel] | None = None
+    settings: Mapping[str, Sequence[Setting]] = field(default_factory=dict)
 
-    def swept(self) -> tuple[Axis, ...]:
+    def swept(self) -> tuple[str, ...]:
         """Return the axes with more than one value."""
         counts = {
             "vcpus": len(self.vcpus),
@@ -59,18 +92,22 @@ class SweepAxes:
             "page_size": len(self.page_size),
             "kernel": len(self.kernels or {}),
         }
-        return tuple(axis for axis in AXES if counts[axis] > 1)
+        counts |= {key: len(values) for key, values in self.settings.items()}
+        return tuple(axis for axis, values in counts.items() if values > 1)
 
 
 def places(system: System, wanted: SweepAxes, repeats: int) -> list[SweptMachine]:
     """Return every combination, the first axis changing slowest.
 
-    Raises InputError when there is nothing to sweep, or when `repeats` boots of each are more than MOST_BOOTS.
+    Raises InputError when there is nothing to sweep, when `repeats` boots of each are more than MOST_BOOTS, and for a
+    key that is not to be set.
     """
+    for key in wanted.settings:
+        _expect_free(key, wanted)
     if not wanted.swept():
         raise InputError(
             "nothing to sweep: no option has more than one value",
-            hint="for example: --vcpus 1,2,4 --memory 128M,1G",
+            hint="for example: --vcpus 1,2,4 --memory 128M,1G, or --set rootfs.model=hdd,ssd",
         )
     machine = system.machine
     lists: tuple[tuple[int | str, ...], ...] = (
@@ -79,9 +116,14 @@ def places(system: System, wanted: SweepAxes, repeats: int) -> list[SweptMachine
         wanted.page_size or (machine.page_size.value,),
         tuple(wanted.kernels or {system.name: system.kernel}),
     )
-    found = [SweptMachine.model_validate(dict(zip(AXES, values, strict=True))) for values in product(*lists)]
+    kept = [tuple(values) for values in wanted.settings.values()]
+    found = [
+        SweptMachine.model_validate({**dict(zip(AXES, values, strict=True)), "settings": settings})
+        for values in product(*lists)
+        for settings in product(*kept)
+    ]
     if len(found) * repeats > MOST_BOOTS:
-        sizes = " x ".join(str(len(values)) for values in lists if len(values) > 1)
+        sizes = " x ".join(str(len(values)) for values in (*lists, *kept) if len(values) > 1)
         raise InputError(
             f"{sizes} places, {repeats} boots each: {len(found) * repeats} boots, and a sweep has {MOST_BOOTS} at most",
             hint="fewer values, fewer --seeds, or one axis at a time",
@@ -91,6 +133,18 @@ def places(system: System, wanted: SweepAxes, repeats: int) -> list[SweptMachine
 
 def system_at(system: System, place: SweptMachine, kernels: Mapping[str, Kernel] | None) -> System:
     """Return the system to boot at a place. Raises InputError for one that cannot be."""
+    for setting in place.settings:
+        system = with_setting(OPTION, system, setting)
     if kernels is not None:
         system = system.with_part("kernel", **dict(kernels[place.kernel]))
     return system.with_part("machine", vcpus=place.vcpus, memory_mib=place.memory_mib, page_size=place.page_size)
+
+
+def _expect_free(key: str, wanted: SweepAxes) -> None:
+    if (option := _ELSEWHERE.get(key)) is not None:
+        raise InputError(f"{OPTION} {key}: has an option of its own", hint=option)
+    part = key.partition(".")[0]
+    if part in _OF_ALL:
+        raise InputError(f"{OPTION} {key}: all places of a sweep have the system's own {part}")
+    if part == "kernel" and wanted.kernels is not None:
+        raise InputError(f"{OPTION} {key}: --kernel brings whole kernels", hint="one of the two")

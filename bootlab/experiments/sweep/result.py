@@ -6,7 +6,7 @@ from typing import Any, Final, Literal
 from pydantic import Field
 
 from bootlab.document import Document
-from bootlab.experiments.sweep.machines import Axis, SweptMachine
+from bootlab.experiments.sweep.machines import SweptMachine
 from bootlab.measure.record import PriceRecord
 from bootlab.measure.statistics.median_interval import median_interval
 from bootlab.measure.statistics.series import median_ns
@@ -59,6 +59,10 @@ class PlaceResult(Document):
     idle: Figure | None = None
     counted: Figure | None = Field(default=None, exclude_if=lambda value: value is None)
     """Instructions + idle in ns, where the other times are a price."""
+    read_bytes: int | None = Field(default=None, exclude_if=lambda value: value is None)
+    """From modelled disks up to ready, the median over the boots; None without any."""
+    busy_ns: int | None = Field(default=None, exclude_if=lambda value: value is None)
+    """How long somebody waited for one of them, likewise."""
     phases: list[Figure] = []
     boots: list[Boot]
 
@@ -83,7 +87,7 @@ class TrendRow(Document):
 class Trend(Document):
     """One line of a chart: what more on `axis` costs while everything else stays as at `place`."""
 
-    axis: Axis
+    axis: str
     unit: str
     """`vCPU` or `GiB`: what the slopes are per."""
     place: SweptMachine
@@ -108,7 +112,8 @@ class SweepResult(Document):
     ns_per_instruction: int | None
     cpu: str
     seeds: list[int]
-    swept: list[Axis]
+    swept: list[str]
+    """Axes with several values: `vcpus`, `memory_mib`, `page_size`, `kernel`, or a key of the system file."""
     cells: list[PlaceResult]
     trends: list[Trend]
     price: PriceRecord | None = Field(default=None, exclude_if=lambda value: value is None)
@@ -117,7 +122,7 @@ class SweepResult(Document):
     """Virtual clock with several page sizes: whether every count was the same, as it must be; else null."""
     cautions: list[str]
     hashes: dict[str, dict[str, str]]
-    """Kernel's name -> sha256 of what was booted with it."""
+    """Name of the kernel, and what was set -> sha256 of what was booted there."""
     host: dict[str, Any]
     run: str
 

@@ -56,6 +56,11 @@ def count(number: int | None) -> str:
     return "" if number is None else f"{number:,}"
 
 
+def mib(size: int | None) -> str:
+    """Return a number of bytes as MiB with one decimal; nothing for None."""
+    return "" if size is None else f"{size / (1 << 20):.1f}"
+
+
 def short_hash(digest: str) -> str:
     """Return the first 12 characters of a hash: enough to tell two inputs apart by eye."""
     return visible(digest)[:12]

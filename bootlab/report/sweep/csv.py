@@ -12,10 +12,13 @@ COLUMNS = (
 
 
 def sweep_csv(result: SweepResult) -> str:
-    """Return the table with its heading; behind the fixed columns one for each phase, `PHASE_ns`.
+    """Return the table with its heading; behind the fixed columns one for each key that was set, then one a phase.
+
+    A phase's is `PHASE_ns`; a key's has the key's name, and nothing where the key was left out.
 
     Under a host model `ready_ns` and the phases are `price_ns`, with `counted_ns` (instructions + idle) beside it.
     """
+    keys = [one.key for one in result.cells[0].place.settings]
     phases = list(dict.fromkeys(name for cell in result.cells for boot in cell.boots for name in boot.phases_ns))
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -23,14 +26,14 @@ def sweep_csv(result: SweepResult) -> str:
     columns = [name if name != "ready_ns" or not priced else "price_ns" for name in COLUMNS]
     own = ["counted_ns", "host_model"] if priced else []
     ending = "price_ns" if priced else "ns"
-    writer.writerow([*columns, *own, *(f"{name.replace(' ', '_')}_{ending}" for name in phases)])
+    writer.writerow([*columns, *keys, *own, *(f"{name.replace(' ', '_')}_{ending}" for name in phases)])
     for cell in result.cells:
         place = cell.place
         for boot in cell.boots:
             writer.writerow([
                 result.system, place.kernel, place.vcpus, place.memory_mib, place.page_size, boot.seed, result.clock,
                 result.accelerator, result.ns_per_instruction, result.cpu, boot.outcome, boot.total_ns,
-                boot.instructions, boot.idle_ns,
+                boot.instructions, boot.idle_ns, *(one.text for one in place.settings),
                 *_priced(result, boot.counted_ns), *(boot.phases_ns.get(name) for name in phases),
             ])  # fmt: skip
     return text.getvalue()

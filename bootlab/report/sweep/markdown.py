@@ -2,22 +2,28 @@
 
 from collections.abc import Sequence
 
-from bootlab.experiments.sweep.result import SweepResult, Trend
-from bootlab.report.parts.figures import COUNTED, ms, short_hashes
+from bootlab.experiments.sweep.result import PlaceResult, SweepResult, Trend
+from bootlab.report.parts.figures import COUNTED, mib, ms, short_hashes
 from bootlab.report.parts.markdown import markdown_table, plain, prose
 from bootlab.report.sweep.words import (
-    TITLES,
+    NUMERIC,
     clock,
+    disk_figures,
     figure_words,
     fit_words,
     line_name,
+    lines_along,
     others,
+    parted_hashes,
     per,
+    phases_along,
     place_words,
     ready_title,
     row_words,
     slope_words,
     spread_sentence,
+    title,
+    value_words,
     values_along,
 )
 
@@ -28,16 +34,18 @@ def sweep_markdown(result: SweepResult) -> str:
     for axis in result.swept:
         along = [trend for trend in result.trends if trend.axis == axis]
         if len(along) > 1:
-            parts += [f"To ready by {TITLES[axis]}, ms:", _ready(result, along)]
+            parts += [f"To ready by {title(axis)}, ms:", _ready(result, along)]
         for trend in along[:1]:
             of = f", {plain(line_name(result, axis, trend.place))}" if others(result, axis) else ""
-            parts += [f"Phases by {TITLES[axis]}{of}, ms:", _phases(trend)]
+            parts += [f"Phases by {title(axis)}{of}, ms:", _phases(trend)]
+        if axis not in NUMERIC:
+            name, cells = next(iter(lines_along(result, axis).items()))
+            of = f", {plain(name)}" if others(result, axis) else ""
+            parts += [f"Phases by {plain(title(axis))}{of}, ms:", _side_by_side(axis, cells)]
     parts += [prose(f"Caution: {plain(caution)}") for caution in result.cautions]
-    several = len(result.hashes) > 1
-    inputs = [
-        f"{plain(name)}: {short_hashes(one)}" if several else short_hashes(one) for name, one in result.hashes.items()
-    ]
-    parts.append(prose(f"{plain(result.system)}, {clock(result)}. {'; '.join(inputs)}."))
+    common, own = parted_hashes(result)
+    inputs = [short_hashes(common), *(f"{plain(name)}: {short_hashes(one)}" for name, one in own.items())]
+    parts.append(prose(f"{plain(result.system)}, {clock(result)}. {'; '.join(filter(None, inputs))}."))
     return "\n\n".join(parts) + "\n"
 
 
@@ -48,10 +56,22 @@ def _places(result: SweepResult) -> str:
         idle = ms(cell.idle.median) if cell.idle else ""
         outcome = cell.outcome if cell.ready else f"{cell.outcome}: {plain(cell.detail)}"
         own = [ms(cell.counted.median) if cell.counted else ""] * priced
-        rows.append([plain(place_words(cell.place, result.swept)), *figures, *own, idle, outcome])
-    where = ", ".join(TITLES[axis] for axis in result.swept)
+        of_disks = [mib(cell.read_bytes), ms(cell.busy_ns)] if cell.ready else [""] * 2
+        disks = of_disks * disk_figures(result)
+        rows.append([plain(place_words(cell.place, result.swept)), *figures, *own, idle, *disks, outcome])
+    where = plain(", ".join(title(axis) for axis in result.swept))
+    disks = ["read MiB>", "disk busy ms>"] * disk_figures(result)
     return markdown_table(
-        [where, f"{ready_title(result)} ms>", "from>", "to>", *([f"{COUNTED} ms>"] * priced), "idle ms>", "outcome"],
+        [
+            where,
+            f"{ready_title(result)} ms>",
+            "from>",
+            "to>",
+            *([f"{COUNTED} ms>"] * priced),
+            "idle ms>",
+            *disks,
+            "outcome",
+        ],
         rows,
     )
 
@@ -81,3 +101,9 @@ def _phases(trend: Trend) -> str:
         for row in trend.rows
     ]
     return markdown_table(titles, rows)
+
+
+def _side_by_side(axis: str, cells: Sequence[PlaceResult]) -> str:
+    # Values without a distance between them: no line is laid through.
+    titles = ["phase", *(f"{plain(value_words(axis, cell.place))}>" for cell in cells)]
+    return markdown_table(titles, [[plain(name), *(ms(value) for value in row)] for name, row in phases_along(cells)])

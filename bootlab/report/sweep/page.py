@@ -1,10 +1,10 @@
 """The page of a sweep: one chart an axis, what one more costs phase by phase, every place, every boot."""
 
+import re
 from collections.abc import Sequence
 
-from bootlab.experiments.sweep.machines import Axis
 from bootlab.experiments.sweep.result import PlaceResult, SweepResult, Trend
-from bootlab.report.parts.figures import COUNTED, count, ms
+from bootlab.report.parts.figures import COUNTED, count, mib, ms
 from bootlab.report.parts.html_tables import Cell, Column, table
 from bootlab.report.parts.line_chart import Across, ChartLine, Dot, line_chart
 from bootlab.report.parts.markup import Content, Html, join, tag
@@ -20,20 +20,24 @@ from bootlab.report.parts.sections import (
 )
 from bootlab.report.parts.whole_page import page_header, shell
 from bootlab.report.sweep.words import (
-    TITLES,
+    NUMERIC,
     clock,
+    disk_figures,
     figure_clock,
     figure_words,
     fit_words,
     line_name,
     lines_along,
     others,
+    parted_hashes,
     per,
+    phases_along,
     place_words,
     ready_title,
     row_words,
     slope_words,
     spread_sentence,
+    title,
     value_words,
     values_along,
 )
@@ -41,6 +45,7 @@ from bootlab.report.sweep.words import (
 
 def sweep_page(result: SweepResult) -> str:
     """Return the page of a sweep."""
+    common, own = parted_hashes(result)
     sections = [join(tag("p", caution, class_="caution", role="note") for caution in result.cautions)]
     sections += [_axis(result, axis) for axis in result.swept]
     sections += [
@@ -48,12 +53,13 @@ def sweep_page(result: SweepResult) -> str:
         section("values", "Raw values", fold(f"All {sum(len(cell.boots) for cell in result.cells)} boots",
                                              _boots(result))),
         section("provenance", "Provenance", provenance(
-            {f"{name}: {part}": digest for name, one in result.hashes.items() for part, digest in one.items()},
+            {**common, **{f"{name}: {part}": digest for name, one in own.items() for part, digest in one.items()}},
             result.host, [("KVM", result.kvm), ("run", tag("code", result.run))],
         )),
     ]  # fmt: skip
-    names = ", ".join(TITLES[axis] for axis in result.swept)
-    kernels = {name: one["kernel"] for name, one in result.hashes.items() if "kernel" in one}
+    names = ", ".join(title(axis) for axis in result.swept)
+    kernels = {name: one["kernel"] for name, one in own.items() if "kernel" in one}
+    kernels |= {"kernel": common["kernel"]} if "kernel" in common else {}
     head = page_header(f"sweep by {names}", result.system, clock(result), _keys(result), short_hash_list(kernels))
     return shell(f"{result.system}: sweep by {names}", head, sections, styles=["lines.css"])
 
@@ -61,12 +67,12 @@ def sweep_page(result: SweepResult) -> str:
 def _keys(result: SweepResult) -> Html:
     places = [(cell.ready.median, cell) for cell in result.cells if cell.ready is not None]
     figures: list[Html] = []
-    for title, kind, found in (
+    for which, kind, found in (
         ("shortest", "recommended", min(places, key=lambda place: place[0])),
         ("longest", "", max(places, key=lambda place: place[0])),
     ):
         words = place_words(found[1].place, result.swept)
-        figures.append(key_figure(title, kind, ms(found[0]), f"ms {result.clock}", words))
+        figures.append(key_figure(which, kind, ms(found[0]), f"ms {result.clock}", words))
     for axis in result.swept:
         along = [trend for trend in result.trends if trend.axis == axis]
         if along:
@@ -83,9 +89,9 @@ def _slope_key(along: Sequence[Trend]) -> Html:
     return key_figure(f"each {along[0].unit} more", "baseline", figure, f"ms {per(along[0])}", note)
 
 
-def _axis(result: SweepResult, axis: Axis) -> Html:
+def _axis(result: SweepResult, axis: str) -> Html:
     lines = lines_along(result, axis)
-    numeric = axis in ("vcpus", "memory_mib")
+    numeric = axis in NUMERIC
     values = list(dict.fromkeys(cell.place.at(axis) for cell in result.cells))
 
     def x_of(cell: PlaceResult) -> float:
@@ -104,7 +110,7 @@ def _axis(result: SweepResult, axis: Axis) -> Html:
         ])
         for name, cells in lines.items()
     ]  # fmt: skip
-    across = Across(TITLES[axis], _apart(ticks) if numeric else ticks, joined=numeric)
+    across = Across(title(axis), _apart(ticks) if numeric else ticks, joined=numeric)
     caption = f"Power-on to ready, {figure_clock(result)}; {spread_sentence(result)}."
     parts: list[Content] = [line_chart(drawn, across, caption)]
     along = [trend for trend in result.trends if trend.axis == axis]
@@ -112,7 +118,17 @@ def _axis(result: SweepResult, axis: Axis) -> Html:
         name = line_name(result, axis, trend.place)
         wide = tag("div", _trend(trend, figure_clock(result)), class_="wide")
         parts.append(wide if not others(result, axis) else fold(f"Phase by phase: {name}", wide, opened=index == 0))
-    return section(f"by-{axis.replace('_', '-')}", f"By {TITLES[axis]}", *parts)
+    if not numeric:
+        name, cells = next(iter(lines.items()))
+        caption = f"{name}: phases, ms, {figure_clock(result)}" if others(result, axis) else "Phases, ms"
+        parts.append(tag("div", _side_by_side(axis, cells, caption), class_="wide"))
+    return section(f"by-{re.sub('[^a-z0-9]+', '-', axis)}", f"By {title(axis)}", *parts)
+
+
+def _side_by_side(axis: str, cells: Sequence[PlaceResult], caption: str) -> Html:
+    columns = [Column("phase"), *(Column(value_words(axis, cell.place), "number") for cell in cells)]
+    rows = [[Cell(name), *(Cell(ms(value)) for value in values)] for name, values in phases_along(cells)]
+    return table(caption, columns, rows)
 
 
 def _apart(ticks: Sequence[tuple[float, str]]) -> list[tuple[float, str]]:
@@ -152,11 +168,12 @@ def _trend(trend: Trend, clock_name: str) -> Html:
 
 
 def _places(result: SweepResult) -> Html:
-    columns = [Column(TITLES[axis]) for axis in result.swept]
-    columns += [Column(title, "number") for title in (f"{ready_title(result)}, ms", "from", "to")]
+    columns = [Column(title(axis)) for axis in result.swept]
+    columns += [Column(one, "number") for one in (f"{ready_title(result)}, ms", "from", "to")]
     priced = result.price is not None
     own = [f"{COUNTED}, ms"] if priced else []
-    columns += [Column(title, "number") for title in (*own, "instructions", "idle, ms")]
+    of_disks = ["read, MiB", "disk busy, ms"] * disk_figures(result)
+    columns += [Column(one, "number") for one in (*own, "instructions", "idle, ms", *of_disks)]
     columns.append(Column("outcome"))
     rows = []
     for cell in result.cells:
@@ -166,6 +183,7 @@ def _places(result: SweepResult) -> Html:
         row += [Cell(ms(cell.counted.median) if cell.counted else "")] if priced else []
         row.append(Cell(count(cell.instructions.median) if cell.instructions else ""))
         row.append(Cell(ms(cell.idle.median) if cell.idle else ""))
+        row += [Cell(mib(cell.read_bytes)), Cell(ms(cell.busy_ns))] if of_disks else []
         row.append(Cell(f"{cell.outcome}: {cell.detail}" if cell.detail else cell.outcome))
         rows.append(row)
     caption = f"Power-on to ready of every place, {figure_clock(result)}"

@@ -1,25 +1,33 @@
 """A sweep for a terminal: every place, then what one more of each axis costs, phase by phase."""
 
+from collections.abc import Sequence
+
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from bootlab.experiments.sweep.result import PlaceResult, SweepResult, Trend
-from bootlab.report.parts.figures import COUNTED, count, ms, visible
+from bootlab.report.parts.figures import COUNTED, count, mib, ms, visible
 from bootlab.report.parts.terminal_tables import foot, keep_whole, plain_table
 from bootlab.report.sweep.words import (
-    TITLES,
+    NUMERIC,
     clock,
+    disk_figures,
     figure_words,
     fit_words,
     line_name,
+    lines_along,
     others,
+    parted_hashes,
     per,
+    phases_along,
     place_words,
     ready_title,
     row_words,
     slope_words,
     spread_sentence,
+    title,
+    value_words,
     values_along,
 )
 
@@ -29,22 +37,25 @@ _WHOLE = 2
 
 def sweep(result: SweepResult) -> RenderableType:
     """Return the whole sweep."""
-    swept = ", ".join(TITLES[axis] for axis in result.swept)
+    swept = visible(", ".join(title(axis) for axis in result.swept))
     lines: list[RenderableType] = [Text.assemble((visible(result.system), "bold"), f"  by {swept}"), Text()]
     lines += [_places(result), Text(spread_sentence(result), style="dim")]
     for axis in result.swept:
         along = [trend for trend in result.trends if trend.axis == axis]
         if len(along) > _WHOLE:
-            lines += [Text(), Text(f"to ready by {TITLES[axis]}, ms", style="bold"), _ready_only(result, along)]
+            lines += [Text(), Text(f"to ready by {title(axis)}, ms", style="bold"), _ready_only(result, along)]
         for trend in along[: _WHOLE if len(along) <= _WHOLE else 1]:
             of = f": {line_name(result, axis, trend.place)}" if others(result, axis) else ""
-            lines += [Text(), Text(f"by {TITLES[axis]}{visible(of)}, ms", style="bold"), _trend(trend)]
+            lines += [Text(), Text(f"by {title(axis)}{visible(of)}, ms", style="bold"), _trend(trend)]
+        if axis not in NUMERIC:
+            name, cells = next(iter(lines_along(result, axis).items()))
+            of = f": {name}" if others(result, axis) else ""
+            lines += [Text(), Text(visible(f"by {title(axis)}{of}, ms"), style="bold"), _side_by_side(axis, cells)]
     lines += [Text(f"caution: {caution}", style="yellow") for caution in result.cautions]
-    hashes = {
-        f"{name} {part}": digest for name, one in result.hashes.items() for part, digest in one.items()
-        if part == "kernel"
-    }  # fmt: skip
-    return Group(*lines, *foot(clock(result), hashes, result.run))
+    common, own = parted_hashes(result)
+    of_all = {part: digest for part, digest in common.items() if part == "kernel"}
+    of_each = {f"{name} {part}": digest for name, one in own.items() for part, digest in one.items()}
+    return Group(*lines, *foot(clock(result), {**of_all, **of_each}, result.run))
 
 
 def _places(result: SweepResult) -> Table:
@@ -56,12 +67,16 @@ def _places(result: SweepResult) -> Table:
         "to>",
         *own,
         *(("instructions>", "idle ms>") if counted else ()),
+        *(("read MiB>", "disk busy ms>") if disk_figures(result) else ()),
         "outcome",
     ]
-    rows = plain_table(", ".join(TITLES[axis] for axis in result.swept), *columns)
+    rows = plain_table(visible(", ".join(title(axis) for axis in result.swept)), *columns)
     for cell in result.cells:
         rows.add_row(
-            visible(place_words(cell.place, result.swept)), *_figures(cell, counted, bool(own)), _outcome(cell)
+            visible(place_words(cell.place, result.swept)),
+            *_figures(cell, counted, bool(own)),
+            *([mib(cell.read_bytes), ms(cell.busy_ns)] if disk_figures(result) else []),
+            _outcome(cell),
         )
     return rows
 
@@ -99,7 +114,7 @@ def _trend(trend: Trend) -> Table:
 
 def _ready_only(result: SweepResult, along: list[Trend]) -> Table:
     axis = along[0].axis
-    rows = plain_table(", ".join(TITLES[other] for other in others(result, axis)),
+    rows = plain_table(", ".join(title(other) for other in others(result, axis)),
                        *(f"{words}>" for words in values_along(max(along, key=lambda one: len(one.values)))),
                        f"{per(along[0])}>", "straight line")  # fmt: skip
     keep_whole(rows, rows.columns[1:])
@@ -109,4 +124,12 @@ def _ready_only(result: SweepResult, along: list[Trend]) -> Table:
         known = dict(zip(trend.values, row.values, strict=True))
         figures = [ms(known.get(value)) for value in widest]
         rows.add_row(Text(visible(line_name(result, axis, trend.place))), *figures, slope_words(row), fit_words(row))
+    return rows
+
+
+def _side_by_side(axis: str, cells: Sequence[PlaceResult]) -> Table:
+    rows = plain_table("phase", *(f"{visible(value_words(axis, cell.place))}>" for cell in cells))
+    keep_whole(rows, rows.columns[1:])
+    for name, values in phases_along(cells):
+        rows.add_row(Text(visible(name)), *(ms(value) for value in values), style="bold" if name == "ready" else "")
     return rows

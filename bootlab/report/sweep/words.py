@@ -1,12 +1,15 @@
 """What the places, axes and figures of a sweep are called, on the terminal and on the page alike."""
 
 from collections.abc import Sequence
+from typing import Final
 
-from bootlab.experiments.sweep.machines import AXES, Axis, SweptMachine
-from bootlab.experiments.sweep.result import PlaceResult, SweepResult, Trend, TrendRow
+from bootlab.experiments.sweep.machines import SweptMachine
+from bootlab.experiments.sweep.result import Figure, PlaceResult, SweepResult, Trend, TrendRow
 from bootlab.report.parts.figures import clock_sentence, ms, price_sentence, price_words
 
-TITLES: dict[Axis, str] = {"vcpus": "vCPUs", "memory_mib": "memory", "page_size": "host page size", "kernel": "kernel"}
+_TITLES: Final = {"vcpus": "vCPUs", "memory_mib": "memory", "page_size": "host page size"}
+NUMERIC: Final = ("vcpus", "memory_mib")
+"""Axes whose values have a distance, so that a line may be laid through them."""
 COUNTED = "instructions"
 """The one row of a trend that is a count, not a time."""
 
@@ -16,37 +19,67 @@ def size(mib: float) -> str:
     return f"{mib / 1024:g} GiB" if mib >= 1024 and mib % 1024 == 0 else f"{mib:g} MiB"
 
 
-def value_words(axis: Axis, place: SweptMachine) -> str:
+def title(axis: str) -> str:
+    """Return what an axis is called; one that is a key of the system file is called by it."""
+    return _TITLES.get(axis, axis)
+
+
+def value_words(axis: str, place: SweptMachine) -> str:
     """Return where a place lies on an axis, as in `4 vCPUs`."""
     if axis == "vcpus":
         return "1 vCPU" if place.vcpus == 1 else f"{place.vcpus} vCPUs"
     if axis == "memory_mib":
         return size(place.memory_mib)
-    return f"{place.page_size} pages" if axis == "page_size" else place.kernel
+    return f"{place.page_size} pages" if axis == "page_size" else str(place.at(axis))
 
 
-def place_words(place: SweptMachine, axes: Sequence[Axis]) -> str:
+def place_words(place: SweptMachine, axes: Sequence[str]) -> str:
     """Return where a place lies on these axes."""
     return ", ".join(value_words(axis, place) for axis in axes)
 
 
-def others(result: SweepResult, axis: Axis) -> list[Axis]:
+def others(result: SweepResult, axis: str) -> list[str]:
     """Return the swept axes but one."""
-    return [other for other in AXES if other in result.swept and other != axis]
+    return [other for other in result.swept if other != axis]
 
 
-def line_name(result: SweepResult, axis: Axis, place: SweptMachine) -> str:
+def line_name(result: SweepResult, axis: str, place: SweptMachine) -> str:
     """Return what tells one line along `axis` from the others; the system's name when it is the only one."""
     return place_words(place, others(result, axis)) or result.system
 
 
-def lines_along(result: SweepResult, axis: Axis) -> dict[str, list[PlaceResult]]:
+def lines_along(result: SweepResult, axis: str) -> dict[str, list[PlaceResult]]:
     """Return the places that were ready, by line along `axis`, each in the order of the axis."""
     found: dict[str, list[PlaceResult]] = {}
     for cell in result.cells:
         if cell.ready is not None:
             found.setdefault(line_name(result, axis, cell.place), []).append(cell)
     return found
+
+
+def phases_along(cells: Sequence[PlaceResult]) -> list[tuple[str, list[int | None]]]:
+    """Return each phase, with its median at each of these places, None where it has none; the last row is `ready`."""
+    figures = [_figures(cell) for cell in cells]
+    names = dict.fromkeys(name for one in figures for name in one)
+    return [(name, [one.get(name) for one in figures]) for name in (*(n for n in names if n != "ready"), "ready")]
+
+
+def _figures(cell: PlaceResult) -> dict[str, int]:
+    found: list[Figure | None] = [*cell.phases, cell.idle, cell.ready]
+    return {one.name: one.median for one in found if one is not None}
+
+
+def disk_figures(result: SweepResult) -> bool:
+    """Return whether any place has a modelled disk."""
+    return any(cell.busy_ns is not None for cell in result.cells)
+
+
+def parted_hashes(result: SweepResult) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
+    """Return the hashes that all places have in common, and by what is booted those that they have not."""
+    all_of = list(result.hashes.values())
+    common = {part: digest for part, digest in all_of[0].items() if all(one.get(part) == digest for one in all_of)}
+    own = {name: {part: one[part] for part in one if part not in common} for name, one in result.hashes.items()}
+    return common, {name: one for name, one in own.items() if one}
 
 
 def row_words(row: TrendRow) -> str:

@@ -1,10 +1,11 @@
-"""Which combinations of vCPUs, memory, page size and kernel a sweep boots, and which sweeps are refused."""
+"""Which combinations of vCPUs, memory, page size, kernel and keys a sweep boots, and which sweeps are refused."""
 
 import pytest
 
 from bootlab.errors import InputError
 from bootlab.experiments.sweep.machines import SweepAxes, SweptMachine, places, system_at
 from bootlab.system import Kernel, System
+from bootlab.system.setting import Setting, parse_setting
 
 SYSTEM = System.model_validate(
     {
@@ -50,3 +51,42 @@ def test_too_many_boots_are_refused_with_their_number() -> None:
 def test_the_page_size_is_the_machines() -> None:
     place = SweptMachine(vcpus=1, memory_mib=128, page_size="2M", kernel="made-up")
     assert system_at(SYSTEM, place, None).machine.page_size.value == "2M"
+
+
+def _setting(typed: str) -> dict[str, list[Setting]]:
+    key, values = parse_setting("--set", typed)
+    return {key: values}
+
+
+def test_a_key_of_the_system_file_is_an_axis_like_any_other() -> None:
+    wanted = SweepAxes(vcpus=(1, 2), settings=_setting("kernel.cmdline=quiet,,'a/b c'"))
+    found = places(SYSTEM, wanted, 1)
+    assert wanted.swept() == ("vcpus", "kernel.cmdline")
+    assert len({place.label for place in found}) == len(found) == 6
+    assert all("/" not in place.label and " " not in place.label for place in found)
+    assert [place.at("kernel.cmdline") for place in found[:3]] == ["quiet", "(not set)", "'a/b c'"]
+    assert found[0].without("vcpus") == found[3].without("vcpus") != found[1].without("vcpus")
+    systems = [system_at(SYSTEM, place, None) for place in found]
+    assert [(one.machine.vcpus, one.kernel.cmdline) for one in systems] == [
+        (vcpus, words) for vcpus in (1, 2) for words in ("quiet", "", "a/b c")
+    ]
+    assert found[5].booted == "made-up, kernel.cmdline 'a/b c'"
+
+
+def test_a_setting_of_one_value_holds_everywhere() -> None:
+    found = places(SYSTEM, SweepAxes(vcpus=(1, 2), settings=_setting("kernel.cmdline=x")), 1)
+    assert {system_at(SYSTEM, place, None).kernel.cmdline for place in found} == {"x"}
+
+
+@pytest.mark.parametrize(
+    ("typed", "kernels", "said"),
+    [
+        ("machine.vcpus=1,2", None, "machine.vcpus: has an option of its own"),
+        ("seed=1,2", None, "seed: has an option of its own"),
+        ("clock.shift=0,1", None, "all places of a sweep have the system's own clock"),
+        ("kernel.cmdline=a,b", {"a": OTHER}, "--kernel brings whole kernels"),
+    ],
+)
+def test_what_is_not_to_be_set_is_refused(typed: str, kernels: dict[str, Kernel] | None, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        places(SYSTEM, SweepAxes(kernels=kernels, settings=_setting(typed)), 1)

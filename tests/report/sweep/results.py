@@ -10,6 +10,8 @@ from bootlab.experiments.sweep.result import SweepResult
 
 DATA = Path(__file__).parents[2] / "data" / "report"
 SWEEP = SweepResult.model_validate_json((DATA / "sweep.json").read_text())
+MODELS = SweepResult.model_validate_json((DATA / "sweep-models.json").read_text())
+"""One key of a system file in three values."""
 STUDY = CompressionResult.model_validate_json((DATA / "compression.json").read_text())
 
 

@@ -5,7 +5,7 @@ import io
 
 from bootlab.report.compression.csv import compression_csv
 from bootlab.report.sweep.csv import sweep_csv
-from tests.report.sweep.results import STUDY, SWEEP
+from tests.report.sweep.results import MODELS, STUDY, SWEEP
 
 
 def test_csv_has_every_boot_and_every_total() -> None:
@@ -16,6 +16,8 @@ def test_csv_has_every_boot_and_every_total() -> None:
         phases = [int(row[name]) for name in row if name.endswith("_ns") and name not in ("ready_ns", "idle_ns")]
         assert len(phases) == 8
         assert sum(phases) == int(row["ready_ns"]) == int(row["instructions"]) + int(row["idle_ns"])
+    rows = list(csv.DictReader(io.StringIO(sweep_csv(MODELS))))
+    assert [row["rootfs.model"] for row in rows] == ["hdd", "ssd", "emmc"]
     rows = list(csv.DictReader(io.StringIO(compression_csv(STUDY))))
     measured = [row for row in rows if row["outcome"] == "ready"]
     assert len(measured) == 5 * 10 and len(rows) == 5 * 10 + 1

@@ -7,7 +7,7 @@ from bootlab.report.compression.page import compression_page
 from bootlab.report.profile.sweep_page import profile_sweep_page
 from bootlab.report.sweep.page import sweep_page
 from tests.report.boots.test_page import Reader
-from tests.report.sweep.results import STUDY, SWEEP
+from tests.report.sweep.results import MODELS, STUDY, SWEEP
 
 HOSTILE = "</script><script>window.stolen=1</script>"
 
@@ -30,6 +30,7 @@ def profile_sweep() -> Sweep:
 PAGES = {
     "sweep": sweep_page(SWEEP),
     "hostile": sweep_page(SWEEP.model_copy(update={"system": HOSTILE, "cautions": [HOSTILE], "run": HOSTILE})),
+    "models": sweep_page(MODELS),
     "study": compression_page(STUDY),
     "profile-sweep": profile_sweep_page(profile_sweep()),
 }
@@ -55,4 +56,10 @@ def test_a_sweep_has_a_chart_an_axis_and_a_line_a_value_of_the_other() -> None:
     assert (len(charts), len(spots)) == (2, 2 * 9)
     said = " ".join(reader.said)
     for figure in ("1716.82", "1811.86", "+94.36", "By vCPUs", "By memory", "page fault"):
+        assert figure in said
+
+
+def test_values_without_a_distance_are_dots_with_their_phases_below() -> None:
+    said = " ".join(Reader(PAGES["models"]).said)
+    for figure in ("By rootfs.model", "read, MiB", "1772.77", "2554.99"):
         assert figure in said

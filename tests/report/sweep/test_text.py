@@ -2,7 +2,7 @@
 
 from bootlab.report.compression import text as compression_text
 from bootlab.report.sweep import text as sweep_text
-from tests.report.sweep.results import STUDY, SWEEP, printed
+from tests.report.sweep.results import MODELS, STUDY, SWEEP, printed
 
 
 def test_terminal() -> None:
@@ -13,3 +13,10 @@ def test_terminal() -> None:
     text = printed(compression_text.compression(STUDY))
     assert "zstd: from 0.54 MB/s to 10.3 MB/s (by seed 10.2 MB/s to 10.4 MB/s)" in text
     assert "none: above 107 MB/s" in text
+
+
+def test_values_without_a_distance_stand_side_by_side() -> None:
+    text = printed(sweep_text.sweep(MODELS), width=120)
+    assert "by rootfs.model" in text
+    assert "user space   3444.99 2554.99 2605.00" in text
+    assert "read MiB" in text and "1772.77" in text
