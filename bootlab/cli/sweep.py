@@ -60,7 +60,8 @@ def sweep(
             OPTION,
             metavar="KEY=VALUE[,VALUE...]",
             help="A key of the system file and the values it takes in turn: rootfs.model=hdd,ssd. An empty value "
-            "leaves the key out; paths are relative to the current directory. May be repeated.",
+            "leaves the key out; KEY+=VALUE adds to the file's text or list; paths are relative to the current "
+            "directory. May be repeated.",
         ),
     ] = None,
     seeds: Annotated[

@@ -1,4 +1,7 @@
-"""A key of a system file set on the command line, `rootfs.model=hdd,ssd`: one value for each system that is booted."""
+"""A key of a system file set on the command line, `rootfs.model=hdd,ssd`: one value for each system that is booted.
+
+`kernel.cmdline+=quiet,` adds to what the file has: words to a text, entries to a list.
+"""
 
 import os
 import re
@@ -6,7 +9,7 @@ import tomllib
 from pathlib import Path
 from typing import Any, Final
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from bootlab.document import Document
 from bootlab.errors import InputError
@@ -16,19 +19,25 @@ from bootlab.system.part import brief
 from bootlab.system.value import System
 
 _PIECE: Final = re.compile(r'"(?:[^"\\]|\\.)*"|\'[^\']*\'|[\[{]|[\]}]|,|[^"\',\[\]{}]+|.', re.S)
-UNSET: Final = "(not set)"
-"""What a value that leaves its key out is called."""
+UNSET, UNCHANGED = "(not set)", "(as it is)"
+"""What an empty value is called: one that leaves its key out, and one that adds nothing."""
 
 
 class Setting(Document):
-    """One key with one value, as it was typed. An empty `text` leaves the key out, whatever the file says."""
+    """One key with one value, as it was typed. An empty `text` leaves the key out, whatever the file says.
+
+    `adds`: the value is added to the file's, and an empty one adds nothing.
+    """
 
     key: str
     text: str
+    adds: bool = Field(default=False, exclude_if=lambda value: not value)
 
     @property
     def shown(self) -> str:
         """Return the value as tables name it."""
+        if self.adds:
+            return f"+ {self.text}" if self.text else UNCHANGED
         return self.text or UNSET
 
     @property
@@ -41,12 +50,13 @@ class Setting(Document):
 
 
 def parse_setting(option: str, typed: str) -> tuple[str, list[Setting]]:
-    """Return the key that `KEY=VALUE[,VALUE...]` names, and each of its values once.
+    """Return the key that `KEY=VALUE[,VALUE...]`, or `KEY+=...`, names, and each of its values once.
 
     A comma within quotes, brackets or braces is part of a value. Raises InputError.
     """
     key, equals, values = typed.partition("=")
-    key = key.strip()
+    adds = key.endswith("+")
+    key = key.removesuffix("+").strip()
     if not equals or not key:
         raise InputError(
             f"{option} {brief(typed)}: expected KEY=VALUE[,VALUE...]", hint=f"{option} rootfs.model=hdd,ssd"
@@ -59,7 +69,7 @@ def parse_setting(option: str, typed: str) -> tuple[str, list[Setting]]:
             continue
         depth += (token in ("[", "{")) - (token in ("]", "}"))
         pieces[-1] += token
-    return key, [Setting(key=key, text=text) for text in dict.fromkeys(piece.strip() for piece in pieces)]
+    return key, [Setting(key=key, text=text, adds=adds) for text in dict.fromkeys(piece.strip() for piece in pieces)]
 
 
 def with_setting(option: str, system: System, setting: Setting) -> System:
@@ -68,9 +78,13 @@ def with_setting(option: str, system: System, setting: Setting) -> System:
     Raises InputError that names the option and the key.
     """
     words = _words(option, setting.key)
-    named = f"{option} {setting.key}={brief(setting.text)}"
+    named = f"{option} {setting.key}{'+' * setting.adds}={brief(setting.text)}"
+    if setting.adds and not setting.text:
+        return system
     try:
         value = _resolved(option, words, setting.value, named) if setting.text else None
+        if setting.adds:
+            value = _added(_found(system, words), setting.text, value, named)
         return System.model_validate(_changed(system, words, value, not setting.text, named))
     except ValidationError as error:
         raise InputError(
@@ -104,6 +118,23 @@ def _resolved(option: str, words: list[str], value: Any, named: str) -> Any:
     for word in words:
         top = top[int(word)] if isinstance(top, list) else top[word]
     return top
+
+
+def _found(holder: Any, words: list[str]) -> Any:
+    for word in words:
+        if isinstance(holder, list | tuple):
+            holder = holder[int(word)] if word.isdecimal() and int(word) < len(holder) else None
+        else:
+            holder = holder.get(word) if isinstance(holder, dict) else getattr(holder, word, None)
+    return holder
+
+
+def _added(old: Any, text: str, value: Any, named: str) -> Any:
+    if isinstance(old, str):
+        return f"{old} {value if isinstance(value, str) else text}".strip()
+    if isinstance(old, list | tuple):
+        return [*old, *(value if isinstance(value, list) else [value])]
+    raise InputError(f"{named}: only to a text or a list can be added", hint="without the +, a value is set")
 
 
 def _changed(holder: Any, words: list[str], value: Any, unset: bool, named: str) -> Any:

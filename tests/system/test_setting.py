@@ -63,6 +63,17 @@ def test_an_empty_value_leaves_the_key_out() -> None:
     assert bare.rootfs is not None and bare.rootfs.model is None
 
 
+def test_words_are_added_to_a_text_and_entries_to_a_list() -> None:
+    _, settings = parse_setting("--set", "kernel.cmdline+=,nosmp,'a=b c'")
+    assert [one.shown for one in settings] == ["(as it is)", "+ nosmp", "+ 'a=b c'"]
+    systems = [with_setting("--set", SYSTEM, one) for one in settings]
+    assert [one.kernel.cmdline for one in systems] == ["quiet", "quiet nosmp", "quiet a=b c"]
+    [longer] = _set("rootfs.packages+=['busybox','kmod']")
+    assert longer.rootfs is not None and longer.rootfs.packages == ("procps", "busybox", "kmod")
+    [number] = _set("kernel.cmdline+=5")
+    assert number.kernel.cmdline == "quiet 5"
+
+
 def test_a_path_is_found_from_the_current_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "there").mkdir()
@@ -84,6 +95,8 @@ def test_a_path_is_found_from_the_current_directory(tmp_path: Path, monkeypatch:
         ("machine.memory_mib.a=1", r"--set machine.memory_mib.a=1: no table, and nothing can be set in it: 256"),
         ("disks.2.size_mib=1", r"--set disks.2.size_mib=1: 2 is none of its 2 entries, counted from 0"),
         ("disks.size_mib=1", r"--set disks.size_mib=1: size_mib is none of its 2 entries"),
+        ("machine.memory_mib+=5", r"--set machine.memory_mib\+=5: only to a text or a list can be added"),
+        ("disks.7.model+=5", r"--set disks.7.model\+=5: only to a text or a list can be added"),
         ("booted=", r"--set booted=: booted: missing"),
     ],
 )
