@@ -1,6 +1,7 @@
 """`scripts/power-on-table`: recorded boots of every kind of power-on, as one table for docs/persistence.md.
 
-Each line is of one recorded boot: nothing is booted here, so the figures are those of runs that can be looked at.
+Each line is of one recorded boot: nothing is booted here, so the figures are those of runs that can be looked at. Below
+stands what was booted: the inputs that all have in common, then those of each system.
 """
 
 import argparse
@@ -13,8 +14,8 @@ from bootlab.errors import BootlabError
 from bootlab.experiments.store import Store
 from bootlab.measure.record import BootRecord, PowerOnRecord
 from bootlab.measure.record_files import read_record
-from bootlab.report.parts.figures import ms
-from bootlab.report.parts.markdown import markdown_table
+from bootlab.report.parts.figures import clock_of, ms, short_hashes
+from bootlab.report.parts.markdown import markdown_table, plain, prose
 from bootlab.timeline import marks as m
 
 SNAPSHOT: Final = "snapshot"
@@ -99,6 +100,24 @@ def _figure(record: BootRecord, cold: Mapping[str, int | None]) -> str:
     return f"{ms(record.ready_ns)}{share}{waited}"
 
 
+def made_of(records: Sequence[BootRecord]) -> str:
+    """Return on which clock the boots were measured, and the hashes of their inputs."""
+    clocks = dict.fromkeys(clock_of([record]) for record in records)
+    common = {
+        part: digest
+        for part, digest in records[0].hashes.items()
+        if all(record.hashes.get(part) == digest for record in records)
+    }
+    lines = ["; ".join(clocks), f"all: {short_hashes(common)}"] if common else ["; ".join(clocks)]
+    own: dict[str, dict[str, str]] = {}
+    for record in records:
+        own.setdefault(record.system, {}).update(
+            {part: digest for part, digest in record.hashes.items() if part not in common}
+        )
+    lines += [f"{plain(name)}: {short_hashes(hashes)}" for name, hashes in own.items() if hashes]
+    return prose(f"{'. '.join(lines)}.")
+
+
 def find(store: Store, name: str) -> BootRecord:
     """Return the boot of a run of `bootlab boot`, by its number or folder; or of a boot's own folder."""
     if (Path(name) / "record.json").is_file():
@@ -135,9 +154,11 @@ def main() -> int:
         store = Store(given.runs)
         if given.matrix:
             rows = named_runs(given.boots)
-            print(matrix({name: [find(store, run) for run in runs] for name, runs in rows.items()}))
+            found = {name: [find(store, run) for run in runs] for name, runs in rows.items()}
+            print(f"{matrix(found)}\n\n{made_of([one for boots in found.values() for one in boots])}")
         else:
-            print(table([find(store, name) for name in given.boots]))
+            boots = [find(store, name) for name in given.boots]
+            print(f"{table(boots)}\n\n{made_of(boots)}")
     except BootlabError as error:
         print(f"power-on-table: error: {error.message}", file=sys.stderr)
         return 2

@@ -88,8 +88,23 @@ def test_a_command_wider_than_a_window_stands_in_a_block_of_its_own() -> None:
 
 def test_a_command_that_reads_the_run_of_another_stands_below_it() -> None:
     command = ["try", "steady.toml", "initramfs_pruned", "--audit", "1"]
-    two = Published(document="docs/x.md", first=["audit", "steady.toml"], command=command, files=[])
+    two = Published(document="docs/x.md", before=[["audit", "steady.toml"]], command=command, files=[])
     assert command_line(two).split("\n") == [
         "    bootlab audit steady.toml",
         "    bootlab try steady.toml initramfs_pruned --audit 1",
+    ]
+
+
+def test_a_table_of_several_runs_names_the_script_that_prints_it() -> None:
+    table = Published(
+        document="docs/x.md",
+        before=[["boot", "a.toml"]],
+        command=["boot", "a.toml", "--power-on", "suspended"],
+        printer=["scripts/power-on-table", "1", "2"],
+        files=[],
+    )
+    assert command_line(table).split("\n") == [
+        "    bootlab boot a.toml",
+        "    bootlab boot a.toml --power-on suspended",
+        "    scripts/power-on-table 1 2",
     ]

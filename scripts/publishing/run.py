@@ -10,6 +10,7 @@ from scripts.publishing.tables import (
     ROOT,
     Published,
     command_line,
+    commands,
     find_faults,
     first_tables,
     inputs_now,
@@ -25,15 +26,19 @@ BOOTLAB = ".venv/bin/bootlab"
 def _main() -> int:
     parser = argparse.ArgumentParser(prog="scripts/publish", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME")
-    parser.add_argument("--from", dest="run", metavar="RUN", help="a run on record: its path, number, or last")
+    parser.add_argument(
+        "--from",
+        dest="run",
+        metavar="RUN",
+        help="a run on record: its path, number, or last; of a table of several runs the folder that has them",
+    )
     parser.add_argument("--list", action="store_true", help="the tables there are, and what measures each")
     parser.add_argument("--check", action="store_true", help="whether they still are what was measured")
     asked = parser.parse_args()
     tables = read_published()
     if asked.list:
         for name, table in tables.items():
-            words = [one for one in (table.first, table.command) if one]
-            print(f"{name}  {table.document}  {'; '.join(f'bootlab {shlex.join(one)}' for one in words)}")
+            print(f"{name}  {table.document}  {_all(table)}")
         return 0
     if asked.check:
         faults = list(find_faults(tables))
@@ -51,9 +56,9 @@ def _main() -> int:
     try:
         for name in asked.names:
             table, inputs = tables[name], inputs_now(tables[name])
-            command = f"{shlex.join(table.first)}; {shlex.join(table.command)}"
+            command = _all(table)
             if command not in measured:
-                measured[command] = _reported(asked.run) if asked.run else _measured(table)
+                measured[command] = _printed_from(table, asked.run) if asked.run else _measured(table)
             tables[name] = _written(name, table, measured[command], inputs)
             write_published(tables)
     except subprocess.CalledProcessError as error:
@@ -65,15 +70,30 @@ def _main() -> int:
 def _measured(table: Published) -> str:
     """Return the tables of a new run of the command."""
     with tempfile.TemporaryDirectory() as folder:
-        for words in filter(None, (table.first, table.command)):
+        for words in commands(table):
             print(f"publish: bootlab {shlex.join(words)}", flush=True)
             subprocess.run([BOOTLAB, *words, "--runs", folder], check=True, cwd=ROOT)
+        if table.printer:
+            return _printed(table.printer, "--runs", folder)
         return _reported("last", "--runs", folder)
 
 
+def _printed_from(table: Published, run: str) -> str:
+    # A script's runs are many: the folder that they are kept in is named.
+    return _printed(table.printer, "--runs", run) if table.printer else _reported(run)
+
+
+def _all(table: Published) -> str:
+    words = [f"bootlab {shlex.join(one)}" for one in commands(table)]
+    return "; ".join([*words, *([shlex.join(table.printer)] * bool(table.printer))])
+
+
+def _printed(words: list[str], *where: str) -> str:
+    return subprocess.run([*words, *where], check=True, cwd=ROOT, stdout=subprocess.PIPE, text=True).stdout
+
+
 def _reported(run: str, *where: str) -> str:
-    words = [BOOTLAB, "report", run, "--markdown", *where]
-    return subprocess.run(words, check=True, cwd=ROOT, stdout=subprocess.PIPE, text=True).stdout
+    return _printed([BOOTLAB, "report", run, "--markdown"], *where)
 
 
 def _written(name: str, table: Published, said: str, inputs: dict[str, str]) -> Published:

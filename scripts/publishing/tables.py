@@ -23,8 +23,10 @@ class Published(BaseModel):
     document: str
     command: list[str]
     """The words after `bootlab`."""
-    first: list[str] = []
-    """Those of a command before it, whose run it reads as the first on record; none if empty."""
+    before: list[list[str]] = []
+    """Those of the commands before it, whose runs come first on record."""
+    printer: list[str] = []
+    """The script that prints the table of all these runs, with its words; of the last one its report if empty."""
     files: list[str]
     """Globs of the files of the tree that decide its figures."""
     tables: int | None = None
@@ -55,11 +57,16 @@ def inputs_now(table: Published, root: Path = ROOT) -> dict[str, str]:
 
 def command_line(table: Published) -> str:
     """Return the commands that measure a table, as the document says them above the table."""
-    command = f"bootlab {shlex.join(table.command)}"
-    if not table.first and len(command) + len("``:") <= _WINDOW:
-        return f"`{command}`:"
-    words = [f"bootlab {shlex.join(table.first)}"] * bool(table.first) + [command]
+    words = [f"bootlab {shlex.join(one)}" for one in commands(table)]
+    words += [shlex.join(table.printer)] * bool(table.printer)
+    if len(words) == 1 and len(words[0]) + len("``:") <= _WINDOW:
+        return f"`{words[0]}`:"
     return "\n".join(_folded(one) for one in words)
+
+
+def commands(table: Published) -> list[list[str]]:
+    """Return the words of each command after `bootlab`, in the order of their runs."""
+    return [*table.before, table.command]
 
 
 def _folded(command: str) -> str:
