@@ -108,10 +108,10 @@ class BootSweep:
             price=price,
             page_sizes_equal=same_counts,
             cautions=[
-                *(_one_cpu_kernels(prepared) if "vcpus" in swept else []),
+                *(_one_cpu_kernels(prepared, swept) if "vcpus" in swept else []),
                 *_cautions(swept, first.clock, first.accelerator, kvm, same_counts, priced=not unpriced),
             ],
-            hashes={place.booted: prepared[place].hashes for place in self.places},
+            hashes={place.booted(swept): prepared[place].hashes for place in self.places},
             host=first.host,
             run=str(engine.run.path),
         )
@@ -221,9 +221,9 @@ def _page_size_changes_nothing(records: dict[SweptMachine, list[BootRecord]]) ->
     return all(len(counts) == 1 for counts in seen.values())
 
 
-def _one_cpu_kernels(prepared: Mapping[SweptMachine, Prepared]) -> list[str]:
+def _one_cpu_kernels(prepared: Mapping[SweptMachine, Prepared], swept: Sequence[str]) -> list[str]:
     found = {
-        place.booted: "SMP" not in read_config(one.files.kernel_config)
+        place.booted(swept): "SMP" not in read_config(one.files.kernel_config)
         for place, one in prepared.items()
         if one.files.kernel_config is not None
     }

@@ -65,10 +65,10 @@ class SweptMachine(Document):
         digest = hashlib.sha256("\0".join(f"{one.key}\0{one.text}" for one in self.settings).encode()).hexdigest()
         return f"{words}-{values}-{digest[:8]}"
 
-    @property
-    def booted(self) -> str:
-        """Return the name of what is booted here: the kernel, and what is set."""
-        return ", ".join([self.kernel, *(f"{one.key} {one.shown}" for one in self.settings)])
+    def booted(self, swept: Sequence[str]) -> str:
+        """Return the name of what is booted here: what tells it from other places, but for vCPUs, memory and pages."""
+        set_here = [f"{one.key} {one.shown}" for one in self.settings if one.key in swept]
+        return ", ".join([self.kernel, *set_here] if "kernel" in swept or not set_here else set_here)
 
 
 @dataclass(frozen=True, slots=True)

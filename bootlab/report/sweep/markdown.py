@@ -17,7 +17,6 @@ from bootlab.report.sweep.words import (
     parted_hashes,
     per,
     phases_along,
-    place_words,
     ready_title,
     row_words,
     slope_words,
@@ -58,12 +57,12 @@ def _places(result: SweepResult) -> str:
         own = [ms(cell.counted.median) if cell.counted else ""] * priced
         of_disks = [mib(cell.read_bytes), ms(cell.busy_ns)] if cell.ready else [""] * 2
         disks = of_disks * disk_figures(result)
-        rows.append([plain(place_words(cell.place, result.swept)), *figures, *own, idle, *disks, outcome])
-    where = plain(", ".join(title(axis) for axis in result.swept))
+        where = [plain(value_words(axis, cell.place)) for axis in result.swept]
+        rows.append([*where, *figures, *own, idle, *disks, outcome])
     disks = ["read MiB>", "disk busy ms>"] * disk_figures(result)
     return markdown_table(
         [
-            where,
+            *(plain(title(axis)) for axis in result.swept),
             f"{ready_title(result)} ms>",
             "from>",
             "to>",

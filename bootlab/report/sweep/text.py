@@ -21,7 +21,6 @@ from bootlab.report.sweep.words import (
     parted_hashes,
     per,
     phases_along,
-    place_words,
     ready_title,
     row_words,
     slope_words,
@@ -70,10 +69,10 @@ def _places(result: SweepResult) -> Table:
         *(("read MiB>", "disk busy ms>") if disk_figures(result) else ()),
         "outcome",
     ]
-    rows = plain_table(visible(", ".join(title(axis) for axis in result.swept)), *columns)
+    rows = plain_table(*(visible(title(axis)) for axis in result.swept), *columns)
     for cell in result.cells:
         rows.add_row(
-            visible(place_words(cell.place, result.swept)),
+            *(visible(value_words(axis, cell.place)) for axis in result.swept),
             *_figures(cell, counted, bool(own)),
             *([mib(cell.read_bytes), ms(cell.busy_ns)] if disk_figures(result) else []),
             _outcome(cell),

@@ -70,7 +70,9 @@ def test_a_key_of_the_system_file_is_an_axis_like_any_other() -> None:
     assert [(one.machine.vcpus, one.kernel.cmdline) for one in systems] == [
         (vcpus, words) for vcpus in (1, 2) for words in ("quiet", "", "a/b c")
     ]
-    assert found[5].booted == "made-up, kernel.cmdline 'a/b c'"
+    assert found[5].booted(wanted.swept()) == "kernel.cmdline 'a/b c'"
+    assert found[5].booted(("vcpus",)) == "made-up"
+    assert found[5].booted(("kernel", "kernel.cmdline")) == "made-up, kernel.cmdline 'a/b c'"
 
 
 def test_a_setting_of_one_value_holds_everywhere() -> None:
