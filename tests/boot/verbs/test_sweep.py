@@ -66,6 +66,16 @@ def test_a_sweep_is_exact_and_goes_on_where_it_was_interrupted(tmp_path: Path) -
     assert (Path(whole["run"]) / "report.html").read_text().count('class="plot"') == 2
 
 
+def test_any_key_of_the_system_file_is_swept(tmp_path: Path) -> None:
+    axes = ("--set", "kernel.cmdline+=,quiet", "--set", "initramfs.compression=none,gzip", "--seeds", "1")
+    swept = bootlab("sweep", SYSTEM, *axes, runs=tmp_path)
+    assert swept["swept"] == ["kernel.cmdline", "initramfs.compression"]
+    ready = [cell["ready"]["median"] for cell in swept["cells"]]
+    assert ready[2] < ready[0] and ready[3] < ready[1], "quiet is heeded: a console takes instructions"
+    assert ready[0] < ready[1] and ready[2] < ready[3], "what is not packed is not unpacked"
+    assert len({json.dumps(hashes) for hashes in swept["hashes"].values()}) == 2, "two archives, one kernel"
+
+
 def machine(page_size: str) -> System:
     return read_system(ROOT / SYSTEM).with_part("machine", memory_mib=128, page_size=page_size)
 
