@@ -197,7 +197,8 @@ def _virtual(
             if side.system is not None:
                 # The side after it is compared with it: only the last needs no null changes.
                 nulls = DEFAULT_NULLS if side is not sides[last] else 0
-                progress.note(f"{side.name}: {len(boots.seeds)} boots on the virtual clock, {nulls} null changes")
+                beside = f", and {nulls} with null changes" if nulls else ""
+                progress.note(f"{side.name}: {len(boots.seeds)} boots on the virtual clock{beside}")
                 asked[letter] = side.system, nulls
         booted = boots.families(asked)
         families = []

@@ -167,7 +167,7 @@ def test_what_is_held_against_must_have_the_boots_of_an_answer(place: Place) -> 
     place.on_record("boot", base)
     code, found = gate(place, place.system("nearly", "nearly"), str(Store(place.runs).find("last").path))
     assert (code, found["verdict"]) == (2, "cannot say")
-    assert "held against 1 seeds and 0 null changes" in found["figures"][0]["why"]
+    assert "3 seeds and 3 null changes of the baseline, and on record are 1 and 0" in found["figures"][0]["why"]
 
 
 def test_figures_of_another_kind_are_not_held_against(place: Place) -> None:
