@@ -12,7 +12,7 @@ from bootlab.document import Document
 from bootlab.experiments.retention import Retention
 from bootlab.experiments.store import Listed
 from bootlab.importers.importer import Importer
-from bootlab.measure.host.toolbox import Job, ToolStatus
+from bootlab.measure.host.toolbox import ToolJob, ToolStatus
 from bootlab.report.parts.figures import visible
 from bootlab.report.parts.terminal_tables import keep_whole, plain_table
 from bootlab.report.parts.view import View
@@ -124,7 +124,7 @@ def tools_view(findings: Sequence[ToolStatus]) -> View:
 def _tools_in_all(findings: Sequence[ToolStatus]) -> list[str]:
     """Return a sentence for boots, and one for builds: all there, or what is not and the command that installs it."""
     said = []
-    for job, title, command in ((Job.BOOT, "every boot", SET_UP), (Job.BUILD, "builds", SET_UP_BUILD)):
+    for job, title, command in ((ToolJob.BOOT, "every boot", SET_UP), (ToolJob.BUILD, "builds", SET_UP_BUILD)):
         absent = [finding.name for finding in findings if finding.job is job and not finding.found]
         words = f"{len(absent)} not here ({command} installs what apt has): {', '.join(absent)}"
         said.append(f"for {title}: {words if absent else 'all is here'}")

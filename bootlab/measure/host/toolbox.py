@@ -18,7 +18,7 @@ from bootlab.targets.qemu.kvm import probe_kvm
 from bootlab.targets.qemu.program import require_qemu
 
 
-class Job(StrEnum):
+class ToolJob(StrEnum):
     """What a tool is for: any boot, what is built from source or packages, or something that few want."""
 
     BOOT = "boot"
@@ -36,7 +36,7 @@ class ToolStatus:
     purpose: str
     hint: str
     needed: bool
-    job: Job
+    job: ToolJob
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,19 +44,19 @@ class _Tool:
     program: str
     package: str
     purpose: str
-    job: Job = Job.BUILD
+    job: ToolJob = ToolJob.BUILD
     version_option: str = "--version"
 
 
 _TOOLS = (
-    _Tool("setpriv", "util-linux", "ties QEMU's life to bootlab's, so that none is ever left running", Job.BOOT),
-    _Tool("dpkg-deb", "dpkg", "unpacks the kernel packages that system files name", Job.BOOT),
-    _Tool("apt-get", "apt", "fetches them, with a private configuration in the cache", Job.BOOT),
-    _Tool("cc", "gcc", "compiles the plugin and bootlab-mark", Job.BOOT),
-    _Tool("as", "binutils", "assembles the guest that asks whether KVM works", Job.BOOT),
-    _Tool("make", "make", "builds the plugin", Job.BOOT),
-    _Tool("mke2fs", "e2fsprogs", "makes the fresh disks that system files ask for", Job.BOOT, "-V"),
-    _Tool("chromium", "chromium", "renders the report in make web-test", Job.OTHER),
+    _Tool("setpriv", "util-linux", "ties QEMU's life to bootlab's, so that none is ever left running", ToolJob.BOOT),
+    _Tool("dpkg-deb", "dpkg", "unpacks the kernel packages that system files name", ToolJob.BOOT),
+    _Tool("apt-get", "apt", "fetches them, with a private configuration in the cache", ToolJob.BOOT),
+    _Tool("cc", "gcc", "compiles the plugin and bootlab-mark", ToolJob.BOOT),
+    _Tool("as", "binutils", "assembles the guest that asks whether KVM works", ToolJob.BOOT),
+    _Tool("make", "make", "builds the plugin", ToolJob.BOOT),
+    _Tool("mke2fs", "e2fsprogs", "makes the fresh disks that system files ask for", ToolJob.BOOT, "-V"),
+    _Tool("chromium", "chromium", "renders the report in make web-test", ToolJob.OTHER),
     _Tool("flex", "flex", "reads kernel configurations, for bootlab build kernel"),
     _Tool("bison", "bison", "the same"),
     _Tool("bc", "bc", "computes the kernel's time constants"),
@@ -72,11 +72,11 @@ _TOOLS = (
     _Tool("sqfstar", "squashfs-tools", "makes squashfs root images", version_option="-version"),
     _Tool("mkfs.erofs", "erofs-utils", "makes erofs root images", version_option="-V"),
     _Tool("fakeroot", "fakeroot", "makes them with root's files, without being root"),
-    _Tool("go", "golang-go", "compiles an init written in Go", Job.OTHER, "version"),
+    _Tool("go", "golang-go", "compiles an init written in Go", ToolJob.OTHER, "version"),
     _Tool("mcopy", "mtools", "composes a board's SD card"),
     _Tool("grub-fstest", "grub-common", "reads files out of disk images"),
     _Tool("qemu-img", "qemu-utils", "reads qcow2 images"),
-    _Tool("strace", "strace", "times what a VMM asks KVM for (bootlab profile of a guest of KVM)", Job.OTHER),
+    _Tool("strace", "strace", "times what a VMM asks KVM for (bootlab profile of a guest of KVM)", ToolJob.OTHER),
     _Tool("fdtput", "device-tree-compiler", "puts a command line into a board's device tree"),
     _Tool("swig", "swig", "builds U-Boot", version_option="-version"),
     _Tool("openssl", "openssl", "the same", version_option="version"),
@@ -110,7 +110,7 @@ def examine(cache: Cache, *, build: bool = False) -> list[ToolStatus]:
 
 def _qemu(program: str, purpose: str, *, needed: bool = False) -> ToolStatus:
     purpose += " (9.2 or newer)"
-    job = Job.BOOT if needed else Job.OTHER
+    job = ToolJob.BOOT if needed else ToolJob.OTHER
     try:
         path = require_qemu(program)
     except BootlabError as error:
@@ -123,8 +123,8 @@ def _plugin(cache: Cache) -> ToolStatus:
     try:
         path = find_plugin(Workshop(cache))
     except BootlabError as error:
-        return ToolStatus("plugin", False, error.message, purpose, error.hint or SET_UP, True, Job.BOOT)
-    return ToolStatus("plugin", True, str(path), purpose, "", True, Job.BOOT)
+        return ToolStatus("plugin", False, error.message, purpose, error.hint or SET_UP, True, ToolJob.BOOT)
+    return ToolStatus("plugin", True, str(path), purpose, "", True, ToolJob.BOOT)
 
 
 def _cross_compilers() -> list[_Tool]:
@@ -150,7 +150,7 @@ def _parts(*, build: bool) -> list[ToolStatus]:
         found = shutil.which(chain.cc) is not None and _finds(chain.cc, "crt1.o")
         parts["the C library for armv7"] = (_BOARD_LIBC, found, "links programs of a board")
     return [
-        ToolStatus(name, found, "", purpose, "" if found else f"apt install {package}", build, Job.BUILD)
+        ToolStatus(name, found, "", purpose, "" if found else f"apt install {package}", build, ToolJob.BUILD)
         for name, (package, found, purpose) in parts.items()
     ]
 
@@ -163,7 +163,7 @@ def _finds(compiler: str, name: str) -> bool:
 
 
 def _program(tool: _Tool, *, build: bool) -> ToolStatus:
-    needed = tool.job is Job.BOOT or (build and tool.job is Job.BUILD)
+    needed = tool.job is ToolJob.BOOT or (build and tool.job is ToolJob.BUILD)
     try:
         path = require_program(tool.program)
     except MissingTool:
@@ -177,8 +177,8 @@ def _kvm(cache: Cache) -> ToolStatus:
     try:
         probe = probe_kvm("host", cache)
     except BootlabError as error:
-        return ToolStatus("/dev/kvm", False, error.message, purpose, hint, False, Job.OTHER)
-    return ToolStatus("/dev/kvm", probe.works, probe.reason, purpose, "" if probe.works else hint, False, Job.OTHER)
+        return ToolStatus("/dev/kvm", False, error.message, purpose, hint, False, ToolJob.OTHER)
+    return ToolStatus("/dev/kvm", probe.works, probe.reason, purpose, "" if probe.works else hint, False, ToolJob.OTHER)
 
 
 def _version(path: str, option: str) -> str:
