@@ -33,7 +33,9 @@ def boot(
     system: SystemFile,
     seed: Annotated[
         int | None,
-        typer.Option("--seed", min=1, help="Seed of the guest's random numbers. [default: the system's, else 1]"),
+        typer.Option(
+            "--seed", metavar="N", min=1, help="Seed of the guest's random numbers. [default: the system's, else 1]"
+        ),
     ] = None,
     write_system: Annotated[
         Path | None,
@@ -53,7 +55,13 @@ def boot(
     ] = None,
     clones: Annotated[
         int | None,
-        typer.Option("--clones", min=1, max=MOST_CLONES, metavar="N", help="With --from: clones 1 to N, and 1 again."),
+        typer.Option(
+            "--clones",
+            min=1,
+            max=MOST_CLONES,
+            metavar="N",
+            help="With --from: clones 1 to N, and 1 again: it must repeat.",
+        ),
     ] = None,
     clone: Annotated[
         int | None,
@@ -64,7 +72,7 @@ def boot(
     ] = False,
     unread: Annotated[
         bool,
-        typer.Option("--unread", help="With --from: do not read the snapshot's files and compare hashes, sizes alone."),
+        typer.Option("--unread", help="With --from: compare only the sizes of the snapshot's files, not their hashes."),
     ] = False,
     lives: Lives = None,
     life_s: LifeSeconds = None,

@@ -45,10 +45,9 @@ from bootlab.targets.target import WARM_UP, Prepared
 Pair = tuple[Family, Family]
 """A side and the one after it."""
 
-Side = Annotated[
-    str,
-    typer.Argument(help="A system file, or a recorded run: its path, number, or last.", autocompletion=complete_system),
-]
+_SIDE = "A system file, or a recorded run: its path, number, or last."
+A = Annotated[str, typer.Argument(metavar="A", help=_SIDE, autocompletion=complete_system)]
+B = Annotated[str, typer.Argument(metavar="B", help=_SIDE, autocompletion=complete_system)]
 More = Annotated[
     list[str] | None,
     typer.Argument(
@@ -58,11 +57,14 @@ More = Annotated[
 
 
 def compare(
-    a: Side,
-    b: Side,
+    a: A,
+    b: B,
     more: More = None,
     number: Annotated[
-        int | None, typer.Option("-n", "--number", min=2, max=10000, help="Boots a side. [default: 5 virtual, 15 wall]")
+        int | None,
+        typer.Option(
+            "-n", "--number", metavar="N", min=2, max=10000, help="Boots a side. [default: 5 virtual, 15 wall]"
+        ),
     ] = None,
     price: PriceModel = None,
     from_mark: BeginsAtMark = None,

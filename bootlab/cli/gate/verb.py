@@ -94,14 +94,32 @@ def gate(
         ),
     ] = None,
     on: Annotated[
-        str, typer.Option("--on", metavar="FIGURE[,FIGURE...]", help="Which figures: ready, phase:initcalls, ...")
+        str,
+        typer.Option(
+            "--on",
+            metavar="FIGURE[,FIGURE...]",
+            help="Which figures: ready, or phase:NAME, a phase as bootlab boot names it.",
+        ),
     ] = "ready",
     seeds: Annotated[
         int | None,
-        typer.Option("--seeds", min=FEWEST_SEEDS, max=_MOST_SEEDS, help="Boots a side. [default: 3 virtual, 15 wall]"),
+        typer.Option(
+            "--seeds",
+            metavar="N",
+            min=FEWEST_SEEDS,
+            max=_MOST_SEEDS,
+            help="Boots a side. [default: 3 virtual, 15 wall]",
+        ),
     ] = None,
     nulls: Annotated[
-        int, typer.Option("--nulls", min=FEWEST_NULLS, max=20, help="Null changes a side (virtual clock).")
+        int,
+        typer.Option(
+            "--nulls",
+            metavar="N",
+            min=FEWEST_NULLS,
+            max=20,
+            help="Boots a side with a word that means nothing (virtual clock).",
+        ),
     ] = DEFAULT_NULLS,
     explain: Annotated[
         bool | None,
