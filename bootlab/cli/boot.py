@@ -24,6 +24,7 @@ from bootlab.measure.prepare import prepare
 from bootlab.measure.record import Outcome
 from bootlab.measure.record_files import write_json
 from bootlab.report.boots.view import boot_view
+from bootlab.report.parts.console import on_screen
 from bootlab.report.parts.figures import visible
 from bootlab.snapshot.identity import MOST_CLONES
 from bootlab.system.text import system_text
@@ -143,9 +144,13 @@ class _LiveConsole:
         if self.failed is not None:
             return
         # A guest can print anything; none of it may steer the terminal.
-        stamp, line = f"[{t_ns / 1e9:8.3f}]", visible(line)
+        stamp = f"[{t_ns / 1e9:8.3f}]"
         try:
-            sys.stdout.write(f"\x1b[2m{stamp}\x1b[0m {line}\n" if out.is_terminal else f"{stamp} {line}\n")
+            for part in on_screen(line.strip("\r")):
+                text = visible(part)
+                sys.stdout.write(f"\x1b[2m{stamp}\x1b[0m {text}\n" if out.is_terminal else f"{stamp} {text}\n")
+                # The time is that of the line's first byte.
+                stamp = " " * len(stamp)
             sys.stdout.flush()
         except StoreError as error:
             self.failed = error
