@@ -54,7 +54,20 @@ VERBS: Final = {
 """Verb -> its module in cli and its function there, or the group of its own verbs; in the order of --help."""
 
 
-class _Verbs(TyperGroup):
+class _WholeLines(TyperGroup):
+    """A group that lists each of its verbs with a whole sentence: cut at the line's end it says nothing."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        rows = []
+        for name in self.list_commands(ctx):
+            command = self.get_command(ctx, name)
+            assert command is not None
+            rows.append((name, " ".join((command.help or "").partition("\n\n")[0].split())))
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
+
+class _Verbs(_WholeLines):
     def list_commands(self, ctx: Any) -> list[str]:
         return list(VERBS)
 
@@ -68,7 +81,7 @@ def read_verb(name: str) -> TyperCommand | TyperGroup:
     found = getattr(import_module(f"bootlab.cli.{module}"), attribute)
     if isinstance(found, typer.Typer):
         group = typer.Typer(**_SETTINGS)
-        group.add_typer(found, name=name)
+        group.add_typer(found, name=name, cls=_WholeLines)
         # typer reads a group's own settings where it is added to another.
         made = typer.main.get_group(group).commands[name]
     else:
@@ -92,7 +105,7 @@ app = typer.Typer(
     no_args_is_help=False,
     invoke_without_command=True,
     **{**_SETTINGS, "add_completion": True},
-    help="Boot a Linux system where it really boots, measure it from power-on, and find out what makes it faster.",
+    help="Boot a Linux system where it really boots, measure it from power-on, and find out what makes that shorter.",
     epilog="bootlab --install-completion adds completion to your shell. "
     "Environment: BOOTLAB_CACHE (downloads and builds), BOOTLAB_RUNS (recorded runs).",
 )

@@ -41,6 +41,7 @@ def apply(
         str | None,
         typer.Option(
             "--stack",
+            metavar="NAME",
             help="recommended, with-risks, or a plan's ladder. [default: recommended, or the ladder]",
             autocompletion=lambda: [one.value.replace(" ", "-") for one in StackName],
         ),

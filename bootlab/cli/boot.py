@@ -24,6 +24,7 @@ from bootlab.measure.prepare import prepare
 from bootlab.measure.record import Outcome
 from bootlab.measure.record_files import write_json
 from bootlab.report.boots.view import boot_view
+from bootlab.report.parts.console import on_screen
 from bootlab.report.parts.figures import visible
 from bootlab.snapshot.identity import MOST_CLONES
 from bootlab.system.text import system_text
@@ -33,7 +34,9 @@ def boot(
     system: SystemFile,
     seed: Annotated[
         int | None,
-        typer.Option("--seed", min=1, help="Seed of the guest's random numbers. [default: the system's, else 1]"),
+        typer.Option(
+            "--seed", metavar="N", min=1, help="Seed of the guest's random numbers. [default: the system's, else 1]"
+        ),
     ] = None,
     write_system: Annotated[
         Path | None,
@@ -53,7 +56,13 @@ def boot(
     ] = None,
     clones: Annotated[
         int | None,
-        typer.Option("--clones", min=1, max=MOST_CLONES, metavar="N", help="With --from: clones 1 to N, and 1 again."),
+        typer.Option(
+            "--clones",
+            min=1,
+            max=MOST_CLONES,
+            metavar="N",
+            help="With --from: clones 1 to N, and 1 again: it must repeat.",
+        ),
     ] = None,
     clone: Annotated[
         int | None,
@@ -64,7 +73,7 @@ def boot(
     ] = False,
     unread: Annotated[
         bool,
-        typer.Option("--unread", help="With --from: do not read the snapshot's files and compare hashes, sizes alone."),
+        typer.Option("--unread", help="With --from: compare only the sizes of the snapshot's files, not their hashes."),
     ] = False,
     lives: Lives = None,
     life_s: LifeSeconds = None,
@@ -135,9 +144,13 @@ class _LiveConsole:
         if self.failed is not None:
             return
         # A guest can print anything; none of it may steer the terminal.
-        stamp, line = f"[{t_ns / 1e9:8.3f}]", visible(line)
+        stamp = f"[{t_ns / 1e9:8.3f}]"
         try:
-            sys.stdout.write(f"\x1b[2m{stamp}\x1b[0m {line}\n" if out.is_terminal else f"{stamp} {line}\n")
+            for part in on_screen(line.strip("\r")):
+                text = visible(part)
+                sys.stdout.write(f"\x1b[2m{stamp}\x1b[0m {text}\n" if out.is_terminal else f"{stamp} {text}\n")
+                # The time is that of the line's first byte.
+                stamp = " " * len(stamp)
             sys.stdout.flush()
         except StoreError as error:
             self.failed = error

@@ -45,10 +45,9 @@ from bootlab.targets.target import WARM_UP, Prepared
 Pair = tuple[Family, Family]
 """A side and the one after it."""
 
-Side = Annotated[
-    str,
-    typer.Argument(help="A system file, or a recorded run: its path, number, or last.", autocompletion=complete_system),
-]
+_SIDE = "A system file, or a recorded run: its path, number, or last."
+A = Annotated[str, typer.Argument(metavar="A", help=_SIDE, autocompletion=complete_system)]
+B = Annotated[str, typer.Argument(metavar="B", help=_SIDE, autocompletion=complete_system)]
 More = Annotated[
     list[str] | None,
     typer.Argument(
@@ -58,11 +57,14 @@ More = Annotated[
 
 
 def compare(
-    a: Side,
-    b: Side,
+    a: A,
+    b: B,
     more: More = None,
     number: Annotated[
-        int | None, typer.Option("-n", "--number", min=2, max=10000, help="Boots a side. [default: 5 virtual, 15 wall]")
+        int | None,
+        typer.Option(
+            "-n", "--number", metavar="N", min=2, max=10000, help="Boots a side. [default: 5 virtual, 15 wall]"
+        ),
     ] = None,
     price: PriceModel = None,
     from_mark: BeginsAtMark = None,
@@ -197,7 +199,8 @@ def _virtual(
             if side.system is not None:
                 # The side after it is compared with it: only the last needs no null changes.
                 nulls = DEFAULT_NULLS if side is not sides[last] else 0
-                progress.note(f"{side.name}: {len(boots.seeds)} boots on the virtual clock, {nulls} null changes")
+                beside = f", and {nulls} with null changes" if nulls else ""
+                progress.note(f"{side.name}: {len(boots.seeds)} boots on the virtual clock{beside}")
                 asked[letter] = side.system, nulls
         booted = boots.families(asked)
         families = []

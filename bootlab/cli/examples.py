@@ -23,7 +23,10 @@ def examples(
     copy: Annotated[
         Path | None,
         typer.Option(
-            "--copy", metavar="DIR", help="Copy their system files and what those name into DIR, overwriting nothing."
+            "--copy",
+            metavar="DIR",
+            help="Copy their system files into DIR, with what those and the commands in their comments name; "
+            "nothing is overwritten.",
         ),
     ] = None,
     json: Json = False,

@@ -19,13 +19,13 @@ app = typer.Typer(
     name="init",
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="The services of a system with the eyes of bootlab-init, and units made of others' (docs/init.md).",
+    help="Check services as bootlab-init would start them, or convert those of systemd and of scripts (docs/init.md).",
 )
 
 
 @app.callback()
 def _init() -> None:
-    """The services of a system with the eyes of bootlab-init, and units made of others' (docs/init.md)."""
+    """Check services as bootlab-init would start them, or convert those of systemd and of scripts (docs/init.md)."""
 
 
 @app.command("check")

@@ -49,7 +49,10 @@ def add(
         str | None, typer.Option("--commit", metavar="REV", help="The commit it is of. [default: the one checked out]")
     ] = None,
     repo: Annotated[
-        Path, typer.Option("--repo", metavar="DIR", help="Repository of that commit. [default: the folder here]")
+        Path,
+        typer.Option(
+            "--repo", metavar="DIR", help="Repository of that commit. [default: the folder here]", show_default=False
+        ),
     ] = Path(),
     label: Annotated[
         str | None, typer.Option("--label", metavar="WORDS", help="Name of a state that is no commit.")
@@ -99,7 +102,9 @@ def add(
 def show(ledger: Ledger = None, json: Json = False) -> int:
     """Show where each system stands: its last entry, and the step to it.
 
-    Exit code 0: each was ready; 1: one was not.
+    The columns: how many entries there are; of the last one its day, its commit (+: files differed from it) and its
+    time to ready; what it saved against the entry before it, positive for shorter; the verdict on that. Exit code 0:
+    each was ready; 1: one was not.
     """
     folder, histories = ledger_folder(ledger), []
     for name in list_systems(folder):
@@ -120,7 +125,11 @@ def log(
     ledger: Ledger = None,
     json: Json = False,
 ) -> int:
-    """Show the history of a system, the latest first: what each commit saved or cost, and which inputs changed."""
+    """Show the history of a system, the latest first: what each commit saved or cost, and which inputs changed.
+
+    The columns: the day and commit of an entry (+: files differed from it), its time to ready, what it saved against
+    the entry before it, positive for shorter, the verdict on that, the inputs that changed, and the entry's note.
+    """
     history = read_history(ledger_folder(ledger), system)
     steps = steps_of(history.entries)
     return answer(log_view(history, steps[-most:] if most is not None else steps), json=json)
@@ -143,7 +152,11 @@ def diff(
 
 @app.command("issues")
 def issues(system: LedgerSystem, ledger: Ledger = None, json: Json = False) -> int:
-    """Show the known issues of a system: what each costs by the last profile and by the first, and what was mended."""
+    """Show the known issues of a system: what each costs by the last profile and by the first, and what was mended.
+
+    The columns: what the issue costs by the last entry that has a profile, in ms and in percent of that boot; what it
+    cost by the first; since when it is known, and what mended it.
+    """
     folder = ledger_folder(ledger)
     history = read_history(folder, system)
     _warn(history)

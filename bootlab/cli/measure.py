@@ -29,9 +29,12 @@ from bootlab.targets.target import WARM_UP, Prepared
 def measure(
     system: SystemFile,
     number: Annotated[
-        int | None, typer.Option("-n", "--number", min=1, max=10000, help="Boots. [default: 5 virtual, 15 wall]")
+        int | None,
+        typer.Option("-n", "--number", metavar="N", min=1, max=10000, help="Boots. [default: 5 virtual, 15 wall]"),
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", min=1, help="First seed; the boots take it and those after it.")] = 1,
+    seed: Annotated[
+        int, typer.Option("--seed", metavar="N", min=1, help="First seed; the boots take it and those after it.")
+    ] = 1,
     same_seed: Annotated[
         bool, typer.Option("--same-seed", help="Every boot with the same seed: do they repeat exactly?")
     ] = False,

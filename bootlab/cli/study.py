@@ -26,12 +26,16 @@ from bootlab.report.compression.view import compression_view
 _SPEEDS = "1,2,5,10,20,50,100,200,500,1000"
 _WHATS: tuple[What, ...] = ("kernel", "initramfs")
 
-study = typer.Typer(help="Study one choice in all its values.", rich_markup_mode=None, no_args_is_help=True)
+study = typer.Typer(
+    help="Study one choice in all its values: the compressions of kernel and initramfs.",
+    rich_markup_mode=None,
+    no_args_is_help=True,
+)
 
 
 @study.callback()
 def _study() -> None:
-    """Study one choice in all its values."""
+    """Study one choice in all its values: the compressions of kernel and initramfs."""
 
 
 @study.command("compression")
@@ -48,7 +52,7 @@ def compression(
         ),
     ] = None,
     seeds: Annotated[
-        int | None, typer.Option("--seeds", min=1, max=99, help="Seeds of each algorithm. [default: 3]")
+        int | None, typer.Option("--seeds", metavar="N", min=1, max=99, help="Seeds of each algorithm. [default: 3]")
     ] = None,
     resume: Resume = None,
     csv: Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Write the totals as CSV, too.")] = None,

@@ -66,7 +66,13 @@ def sweep(
     ] = None,
     seeds: Annotated[
         int | None,
-        typer.Option("--seeds", min=1, max=99, help="Seeds of each (virtual), boots of each (wall). [default: 3, 10]"),
+        typer.Option(
+            "--seeds",
+            metavar="N",
+            min=1,
+            max=99,
+            help="Seeds of each (virtual), boots of each (wall). [default: 3 virtual, 10 wall]",
+        ),
     ] = None,
     price: PriceModel = None,
     resume: Resume = None,

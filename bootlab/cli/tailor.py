@@ -58,7 +58,11 @@ def tailor(
     builds: Annotated[
         int | None,
         typer.Option(
-            "--builds", min=2, max=99, help=f"Kernels built at most, the first included. [default: {_BUILDS}]"
+            "--builds",
+            metavar="N",
+            min=2,
+            max=99,
+            help=f"Kernels built at most, the first included. [default: {_BUILDS}]",
         ),
     ] = None,
     output: Annotated[

@@ -54,6 +54,7 @@ def try_(
         str | None,
         typer.Option(
             "--plan",
+            metavar="NAME",
             help="Which techniques in which order: bootlab techniques --plans. [default: gain]",
             autocompletion=complete_plan,
         ),
@@ -61,13 +62,22 @@ def try_(
     seeds: Annotated[
         int | None,
         typer.Option(
-            "--seeds", min=FEWEST_SEEDS, max=99, help="Seeds a side (virtual), boots a side (wall). [default: 3, 10]"
+            "--seeds",
+            metavar="N",
+            min=FEWEST_SEEDS,
+            max=99,
+            help="Seeds a side (virtual), boots a side (wall). [default: 3 virtual, 10 wall]",
         ),
     ] = None,
     nulls: Annotated[
         int | None,
         typer.Option(
-            "--nulls", min=FEWEST_NULLS, max=20, help="Null changes that measure the spread (virtual). [default: 5]"
+            "--nulls",
+            metavar="N",
+            min=FEWEST_NULLS,
+            max=20,
+            help="Boots with a word that means nothing, which show how far the system moves for no reason (virtual). "
+            "[default: 5]",
         ),
     ] = None,
     stack: Annotated[

@@ -237,12 +237,21 @@ def no_verdict(before: Family, after: Family) -> str | None:
         fewest = min(len(before.members), len(after.members))
         return f"{boots}: a noisy clock needs {FEWEST_WALL} a side at least" if fewest < FEWEST_WALL else None
     seeds = [{record.seed for record in side.members} for side in (before, after)]
-    if min(map(len, seeds)) < FEWEST_SEEDS or len(before.null) < FEWEST_NULLS:
-        needs = f"needs {FEWEST_SEEDS} seeds a side, and {FEWEST_NULLS} null changes"
-        return f"{boots}, {len(before.null)} null changes: {needs}"
+    if min(map(len, seeds)) < FEWEST_SEEDS:
+        return f"{boots}, of {len(seeds[0])} and {len(seeds[1])} seeds: a verdict needs {FEWEST_SEEDS} seeds a side"
+    if (had := len(before.null)) < FEWEST_NULLS:
+        return (
+            f"nothing says how far {before.members[0].system} moves for no reason: that takes {FEWEST_NULLS} boots "
+            f"with null changes (a word on the command line that means nothing), and on record {_are(had)}; compare "
+            "its system file, or a run of bootlab try"
+        )
     if seeds[0] != seeds[1]:
         return "the sides have different seeds"
     return None
+
+
+def _are(number: int) -> str:
+    return {0: "are none", 1: "is one"}.get(number, f"are {number}")
 
 
 def _models(*sides: BootRecord) -> str:

@@ -12,10 +12,11 @@ from bootlab.document import Document
 from bootlab.experiments.retention import Retention
 from bootlab.experiments.store import Listed
 from bootlab.importers.importer import Importer
-from bootlab.measure.host.toolbox import ToolStatus
+from bootlab.measure.host.toolbox import ToolJob, ToolStatus
 from bootlab.report.parts.figures import visible
 from bootlab.report.parts.terminal_tables import keep_whole, plain_table
 from bootlab.report.parts.view import View
+from bootlab.sources import SET_UP, SET_UP_BUILD
 from bootlab.system.examples import Example
 
 RUNS_SCHEMA: Final = "bootlab.runs/1"
@@ -106,16 +107,28 @@ def _state(run: Listed) -> str:
 
 
 def tools_view(findings: Sequence[ToolStatus]) -> View:
-    """Return the list of tools and devices, found or not; it is good when nothing is missing that every boot needs."""
+    """Return the list of tools and devices, found or not; it is good when nothing is missing that is needed."""
     lines: list[RenderableType] = []
+    width = max((len(finding.name) for finding in findings), default=0)
     for finding in findings:
         state = "found  " if finding.found else ("MISSING" if finding.needed else "absent ")
-        lines.append(f"{state}  {finding.name:<20} {finding.version}")
+        lines.append(f"{state}  {finding.name:<{width}} {finding.version}".rstrip())
         lines.append(Text(f"         {finding.purpose}", style="dim"))
         if finding.hint:
             lines.append(f"         to get it: {finding.hint}")
+    lines += ["", *_tools_in_all(findings)]
     missing = any(finding.needed and not finding.found for finding in findings)
     return View(ToolsDocument(tools=list(findings)), tuple(lines), good=not missing)
+
+
+def _tools_in_all(findings: Sequence[ToolStatus]) -> list[str]:
+    """Return a sentence for boots, and one for builds: all there, or what is not and the command that installs it."""
+    said = []
+    for job, title, command in ((ToolJob.BOOT, "every boot", SET_UP), (ToolJob.BUILD, "builds", SET_UP_BUILD)):
+        absent = [finding.name for finding in findings if finding.job is job and not finding.found]
+        words = f"{len(absent)} not here ({command} installs what apt has): {', '.join(absent)}"
+        said.append(f"for {title}: {words if absent else 'all is here'}")
+    return said
 
 
 def formats_view(importers: Sequence[Importer]) -> View:

@@ -1,16 +1,22 @@
 """The systems that come with bootlab, to begin with: system files, and the files that each of them names."""
 
 import os
+import re
+import shlex
 import shutil
 import tomllib
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from bootlab.errors import InputError, StoreError
 from bootlab.sources import EXAMPLES, PATCHES
 from bootlab.system.file import parse_system, read_text
+
+_OF_A_COMMAND: Final = re.compile(r"(?<![\w./-])examples/([\w./{},-]*[\w}])")
+"""How comments name what lies here, as somebody calls it in a checkout."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,36 +47,87 @@ def find_example(name: str, root: Path = EXAMPLES) -> Example:
 def copy_examples(examples: list[Example], into: Path, root: Path = EXAMPLES, *, whole: bool = False) -> list[Path]:
     """Copy system files and what they name into a folder, as they lie to each other; returns the system files.
 
-    `whole`: what no system file names as well, such as the other side of a test over a network.
-    Raises InputError when a file is there already, before anything is copied; StoreError when one cannot be written.
+    What the commands in their comments name comes along, and is called there by its place in the copy: as `into` is
+    given, so from the folder where the copy is made. `whole`: what no system file names as well, such as the other side
+    of a test over a network.
+    Raises InputError when another file is there already, before anything is copied; StoreError when one cannot be
+    written.
     """
-    named = {file for example in examples for file in _files(example, root)}
+    named = _named(examples, root)
     wanted = sorted({*_below(root), *named} if whole else named)
     targets = {file: into / _placed(file, root) for file in wanted}
-    for target in targets.values():
-        if target.exists() or target.is_symlink():
+    for file, target in targets.items():
+        if not target.is_symlink() and not target.exists():
+            continue
+        if not _is_copy(file, target, into, root):
             raise InputError(f"{target}: there already", hint="name another folder: nothing is overwritten")
     try:
         for file, target in targets.items():
             target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(file, target, follow_symlinks=False)
-            if file.suffix == ".toml" and not file.is_symlink():
-                _lead_to_patches(file, target, root)
+            if file.is_symlink() or (text := _text_there(file, into, root)) is None:
+                shutil.copy2(file, target, follow_symlinks=False)
+            else:
+                target.write_text(text, encoding="utf-8")
+                shutil.copystat(file, target)
     except OSError as error:
         raise StoreError(f"{into}: the examples cannot be copied: {error.strerror or error}") from error
     return [into / example.path.relative_to(root) for example in examples]
 
 
+def _named(examples: list[Example], root: Path) -> set[Path]:
+    """Return the files of examples, of those that commands in their comments name, and so on."""
+    found: set[Path] = set()
+    left = list(examples)
+    while left:
+        example = left.pop()
+        found |= {*_files(example, root)}
+        for path in _in_commands(example.path, root):
+            other = _read(path, root) if path.suffix == ".toml" and path not in found else None
+            if other is not None:
+                left.append(other)
+            found |= {*_below(path)} if path.is_dir() else {path}
+    return found
+
+
+def _in_commands(file: Path, root: Path) -> Iterator[Path]:
+    """Yield what a file's comments name below the examples, each alternative of a shell's braces."""
+    for place in _OF_A_COMMAND.findall(file.read_text(encoding="utf-8")):
+        before, brace, rest = place.partition("{")
+        inside, _, after = rest.partition("}")
+        for one in inside.split(",") if brace else [""]:
+            path = Path(os.path.normpath(root / f"{before}{one}{after}"))
+            if path.exists() and path.is_relative_to(root):
+                yield path
+
+
+def _is_copy(file: Path, target: Path, into: Path, root: Path) -> bool:
+    """Return whether what is there is what would be written, as of a copy of another example that shares it."""
+    if file.is_symlink() or target.is_symlink():
+        return file.is_symlink() and target.is_symlink() and file.readlink() == target.readlink()
+    text = _text_there(file, into, root)
+    wanted = file.read_bytes() if text is None else text.encode()
+    return target.is_file() and target.read_bytes() == wanted
+
+
+def _text_there(file: Path, into: Path, root: Path) -> str | None:
+    """Return a file's text as it is in a copy; None where it is the same, or no text."""
+    if not file.is_relative_to(root):
+        return None
+    try:
+        text = file.read_text(encoding="utf-8")
+    except ValueError:
+        return None
+    there = "" if into == Path() else f"{shlex.quote(str(into))}/"
+    changed = _OF_A_COMMAND.sub(lambda found: f"{there}{found[1]}", text)
+    if file.suffix == ".toml":
+        far, near = (os.path.relpath(place, file.parent) for place in (PATCHES, root / PATCHES.name))
+        changed = changed.replace(f'"{far}/', f'"{near}/')
+    return changed if changed != text else None
+
+
 def _placed(file: Path, root: Path) -> Path:
     # Patches lie beside the examples; of a copy they are inside, since nothing is written outside of its folder.
     return file.relative_to(root) if file.is_relative_to(root) else Path(PATCHES.name) / file.relative_to(PATCHES)
-
-
-def _lead_to_patches(file: Path, target: Path, root: Path) -> None:
-    there, here = (os.path.relpath(place, file.parent) for place in (PATCHES, root / PATCHES.name))
-    text = file.read_text(encoding="utf-8")
-    if f'"{there}/' in text:
-        target.write_text(text.replace(f'"{there}/', f'"{here}/'), encoding="utf-8")
 
 
 def _read(path: Path, root: Path) -> Example | None:

@@ -2,15 +2,18 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from pydantic_core import PydanticSerializationError
+from typer.core import TyperGroup
 
-from bootlab.cli import main
+from bootlab.cli import app, main
 from bootlab.cli.app import run
 from bootlab.cli.options.arguments import complete_system, complete_technique
 from bootlab.errors import BootlabError, InputError
@@ -56,6 +59,28 @@ def test_each_verb_has_help_and_json(verb: str) -> None:
     assert done.returncode == 0
     assert "--json" in done.stdout
     assert len(done.stdout.splitlines()[2].strip()) > 20, "a sentence that says what it does"
+
+
+def every_verb() -> Iterator[list[str]]:
+    """Yield the words of each verb, and of those of groups."""
+    for name in app.VERBS:
+        made = app.read_verb(name)
+        yield [name]
+        yield from ([name, one] for one in made.commands) if isinstance(made, TyperGroup) else ()
+
+
+def test_help_says_what_each_option_takes(capsys: pytest.CaptureFixture[str]) -> None:
+    for words in every_verb():
+        assert run([*words, "--help"]) == 0
+        options = capsys.readouterr().out.partition("\nOptions:")[2]
+        assert not re.search(r"<(int|float|str|text|path)\b[^>|]*>", options), f"{words}: {options}"
+
+
+def test_help_lists_each_verb_by_a_whole_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    for words in ([], ["ledger"], ["build"], ["init"]):
+        assert run([*words, "--help"]) == 0
+        verbs = capsys.readouterr().out.partition("\nCommands:")[2]
+        assert verbs and "..." not in verbs
 
 
 def test_techniques_json(capsys: pytest.CaptureFixture[str]) -> None:

@@ -100,6 +100,15 @@ def test_what_fresh_boots_do_not_show_again_is_no_difference(tmp_path: Path) -> 
     assert "not confirmed" not in result["detail"], "it was looked at, and is none"
 
 
+def test_the_side_that_needs_no_null_changes_is_told_without_a_word_of_them(
+    place: Place, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["compare", place.system("base"), place.system("plain", "plain"), "--runs", str(place.runs)]) == 0
+    said = capsys.readouterr().err.splitlines()
+    assert "  base: 5 boots on the virtual clock, and 5 with null changes" in said
+    assert "  plain: 5 boots on the virtual clock" in said
+
+
 def test_of_three_systems_each_step_and_the_whole_have_the_boots_that_they_take(place: Place) -> None:
     """The first is compared twice, and boots its fresh ones once; the last alone needs no null changes."""
     names = place.system("base"), place.system("near", "near"), place.system("both", "near", "plain")
@@ -163,7 +172,7 @@ def test_a_series_of_one_seed_says_nothing_of_how_far_a_system_moves(place: Plac
     recorded = place.on_record("measure", place.system("plain", "plain"), "--same-seed", "-n", "3")
     result = place.compared(place.system("base"), recorded)
     assert result["verdict"] == "no verdict"
-    assert result["detail"].endswith("needs 3 seeds a side, and 3 null changes")
+    assert result["detail"] == "1 and 3 boots, of 1 and 1 seeds: a verdict needs 3 seeds a side"
     assert place.booted()["a"] == sorted([*nulls(5, 1), "s1"])
 
 

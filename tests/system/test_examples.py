@@ -1,5 +1,7 @@
 """The systems that come with bootlab: listed, found by name, and copied with all that they name."""
 
+import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -41,6 +43,39 @@ def test_a_copy_has_the_patches_that_it_names(tmp_path: Path, name: str) -> None
     assert patches
     for path in patches:
         assert (tmp_path / "patches" / path).read_bytes() == (PATCHES / path).read_bytes()
+
+
+@pytest.mark.parametrize("into", ["own", "a folder/of mine", "."])
+@pytest.mark.parametrize("name", ["persistence/kept-camera", "inits/units", "microvm/nfs-client", "desktop/fonts"])
+def test_the_commands_in_a_copys_comments_name_what_lies_in_the_copy(
+    name: str, into: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    copy_examples([find_example(name)], Path(into))
+    named = set()
+    for file in Path(into).rglob("*.toml"):
+        text = file.read_text()
+        assert "examples/" not in text
+        for line in re.findall(r"^# {3}(bootlab .*)", text, re.MULTILINE):
+            said = subprocess.run(["bash", "-c", f"printf '%s\\n' {line}"], capture_output=True, text=True, check=True)
+            named |= {word for word in said.stdout.splitlines() if word.endswith(".toml")}
+    assert named and all(Path(one).is_file() for one in named), named
+    assert all(Path(one).is_relative_to(into) for one in named)
+
+
+def test_the_comments_of_every_example_name_what_there_is() -> None:
+    for example in list_examples():
+        for place in re.findall(r"(?<![\w./-])examples/([\w./-]+)", example.path.read_text()):
+            assert (EXAMPLES / place).exists(), f"{example.path}: {place}"
+
+
+def test_examples_that_share_files_are_copied_into_one_folder(tmp_path: Path) -> None:
+    copy_examples([find_example("debian-cloud")], tmp_path)
+    copy_examples([find_example("debian-13-cloud")], tmp_path)
+    copy_examples([find_example("debian-13-cloud")], tmp_path)
+    (tmp_path / "debian-cloud.toml").write_text("mine")
+    with pytest.raises(InputError, match="debian-cloud.toml: there already"):
+        copy_examples([find_example("debian-cloud")], tmp_path)
 
 
 def test_nothing_is_overwritten(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from bootlab.build.source.make import PYTHON, BuildFailed, ObjectFolder, require
 from bootlab.build.source.origin import SourceTree, require_source
 from bootlab.build.source.toolchain import has_header, require_toolchain, require_tools
 from bootlab.build.workshop import Workshop
-from bootlab.errors import InputError
+from bootlab.errors import InputError, MissingTool
 from bootlab.process import ProgramFailed, run
 from bootlab.system import SECTOR, Board, Bootloader, CardLayout, SourceBuild
 
@@ -123,9 +123,9 @@ def build_bootloader(
     """
     toolchain = require_toolchain(arch)
     patching = [("patch", "patch")] if build.patches else []
-    require_tools(
-        toolchain, {}, [("swig", "swig"), ("openssl", "openssl"), *patching], what="bootloader", absent=_absent()
-    )
+    absent = {words: package for words, (package, found) in bootloader_parts().items() if not found}
+    programs = [("swig", "swig"), ("openssl", "openssl"), *patching]
+    require_tools(toolchain, {}, programs, what="bootloader", absent=absent)
     build = build if build.base or build.config else build.model_copy(update={"base": board.base})
     if build.opensbi is not None and not board.opensbi:
         raise InputError("bootloader.opensbi: SPL of this board starts no OpenSBI, which is a firmware of riscv64")
@@ -216,23 +216,27 @@ def _spl_limit(options: Mapping[str, str]) -> int | None:
     return int(options.get("SPL_MAX_SIZE", "0"), 16) or None
 
 
-def _absent() -> dict[str, str]:
-    """Return what else U-Boot's build would miss here: words for it -> Debian package."""
-    absent = {}
+def bootloader_parts() -> dict[str, tuple[str, bool]]:
+    """Return what U-Boot's build needs besides programs: words for it -> Debian package, and whether it is here."""
+    parts = {}
     for words, (header, package) in _HEADERS.items():
-        if not (_has_python_header() if header == "Python.h" else has_header(header)):
-            absent[words] = package
+        parts[words] = package, _has_python_header() if header == "Python.h" else has_header(header)
     for module, package in _MODULES.items():
-        try:
-            run([PYTHON, "-c", f"import {module}"], deadline_s=20, package="python3")
-        except ProgramFailed:
-            absent[f"{PYTHON}'s {module}"] = package
-    return absent
+        parts[f"{PYTHON}'s {module}"] = package, _asks_python(f"import {module}") is not None
+    return parts
 
 
 def _has_python_header() -> bool:
     code = "import os, sysconfig; print(os.path.exists(sysconfig.get_path('include') + '/Python.h'))"
-    return run([PYTHON, "-c", code], deadline_s=20, package="python3").text.strip() == "True"
+    return _asks_python(code) == "True"
+
+
+def _asks_python(code: str) -> str | None:
+    """Return what Debian's own Python prints; None where it fails, or is not here."""
+    try:
+        return run([PYTHON, "-c", code], deadline_s=20).text.strip()
+    except (ProgramFailed, MissingTool):
+        return None
 
 
 class _BootloaderJob:

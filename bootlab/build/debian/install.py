@@ -83,7 +83,8 @@ def install_root(
     place = cache.root / ROOTS / f"{cache.path('root', f'installed {suite} {architecture} {wanted}{done}').name}.json"
     if (known := _read_record(place, cache)) is not None and not shop.refresh and is_young(known[2]):
         return _root(known[0], known[1], cache)
-    with cache.lock(f"installed-{suite}-{architecture}"):
+    waits = f"waiting for another bootlab, which installs packages of Debian {suite} into the same cache"
+    with cache.lock(f"installed-{suite}-{architecture}", on_wait=lambda: shop.tell(waits)):
         known = _read_record(place, cache)
         if known is not None and not shop.refresh and is_young(known[2]):
             return _root(known[0], known[1], cache)

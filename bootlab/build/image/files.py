@@ -64,6 +64,7 @@ def find_image_files(shop: Workshop, system: System) -> BootFiles:
         symbols=system.kernel.symbols,
         loaders=() if direct else tuple(read.file(program.file) for program in chain.programs),
         words=add_words(chain.words, system.kernel.cmdline) if direct else "",
+        remarks=() if direct else _menu_remark(chain),
         hashes={"image": read.sha256, **hashes},
         **({} if direct else _bios_stages(read, system.image.attach)),
     )
@@ -107,6 +108,15 @@ def read_booted_entries(shop: Workshop, system: System, part: str) -> tuple[Entr
     if entries is None:
         raise InputError(f"image: {read.image.path}: what is in its initramfs is not known")
     return tuple(entries)
+
+
+def _menu_remark(chain: Chain) -> tuple[str, ...]:
+    wait_s = chain.wait_s
+    if not wait_s:
+        return ()
+    how_long = "for ever" if wait_s < 0 else f"{wait_s:g} s"
+    remedy = "" if wait_s < 0 else "; bootloader_menu_none leaves it out"
+    return (f"the menu of {chain.loader} waits {how_long} for a key, in the phase `loader`{remedy}",)
 
 
 def _bios_stages(read: ReadImage, attach: Attachment) -> dict[str, Any]:

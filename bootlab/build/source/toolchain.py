@@ -13,6 +13,7 @@ from types import MappingProxyType
 
 from bootlab.errors import InputError, MissingTool
 from bootlab.process import ProgramFailed, run
+from bootlab.sources import SET_UP_BUILD
 
 ARCHITECTURES = ("x86_64", "aarch64", "armv7", "riscv64")
 """Machines that a kernel can be built for."""
@@ -130,7 +131,7 @@ def require_tools(
         packages = " ".join(dict.fromkeys(missing.values()))
         raise MissingTool(
             f"to build a {what} for {toolchain.arch}, this machine lacks {', '.join(missing)}",
-            hint=f"apt-get install {packages}",
+            hint=f"apt-get install {packages}; {SET_UP_BUILD} installs what any build needs",
         )
 
 

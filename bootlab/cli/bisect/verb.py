@@ -84,11 +84,24 @@ def bisect(
     rebuild: Annotated[bool, typer.Option("--rebuild", help="Build what the cache has as well.")] = False,
     plan: Annotated[bool, typer.Option("--plan", help="Say how many builds it may take, and do nothing.")] = False,
     seeds: Annotated[
-        int | None, typer.Option("--seeds", min=FEWEST_SEEDS, max=999, help="Seeds of a family of boots. [default: 3]")
+        int | None,
+        typer.Option(
+            "--seeds",
+            metavar="N",
+            min=FEWEST_SEEDS,
+            max=999,
+            help="Seeds that each commit is booted with. [default: 3]",
+        ),
     ] = None,
     nulls: Annotated[
         int | None,
-        typer.Option("--nulls", min=FEWEST_NULLS, max=20, help=f"Null changes of one. [default: {DEFAULT_NULLS}]"),
+        typer.Option(
+            "--nulls",
+            metavar="N",
+            min=FEWEST_NULLS,
+            max=20,
+            help=f"Boots of one with a word that means nothing. [default: {DEFAULT_NULLS}]",
+        ),
     ] = None,
     explain: Annotated[
         bool, typer.Option("--explain/--no-explain", help="Profile both sides of a step: which functions grew.")

@@ -70,7 +70,7 @@ def bootloader(
     package: Annotated[
         str | None, typer.Option("--package", metavar="NAME", help="Debian's source package: u-boot.")
     ] = None,
-    suite: Annotated[str | None, typer.Option("--suite", help="Debian suite of the package.")] = None,
+    suite: Annotated[str | None, typer.Option("--suite", metavar="SUITE", help="Debian suite of the package.")] = None,
     base: Annotated[
         str | None, typer.Option("--base", metavar="NAME", help="NAME_defconfig. [default: the board's own]")
     ] = None,

@@ -27,9 +27,11 @@ def _one_of(option: str, given: str, known: tuple[str, ...]) -> str:
 
 
 def image(
-    suite: Annotated[str, typer.Option("--suite", help="Debian suite of all that is in it.")] = "bookworm",
+    suite: Annotated[
+        str, typer.Option("--suite", metavar="SUITE", help="Debian suite of all that is in it.")
+    ] = "bookworm",
     loader: Annotated[
-        str, typer.Option("--loader", help=f"What UEFI starts: {', '.join(Loader)}. BIOS starts GRUB.")
+        str, typer.Option("--loader", metavar="NAME", help=f"What UEFI starts: {', '.join(Loader)}. BIOS starts GRUB.")
     ] = Loader.GRUB.value,
     packages: Annotated[
         list[str] | None, typer.Option("--packages", metavar="A,B", help="More Debian packages. Repeatable.")
@@ -39,7 +41,10 @@ def image(
         typer.Option("--menu", min=0, max=_LONGEST_MENU_S, metavar="S", help="Seconds that the loaders' menu waits."),
     ] = 0,
     console: Annotated[
-        str, typer.Option("--console", help='The kernel\'s console= and where a login is; "" for the screen alone.')
+        str,
+        typer.Option(
+            "--console", metavar="TTY", help='The kernel\'s console= and where a login is; "" for the screen alone.'
+        ),
     ] = "ttyS0,115200",
     words: Annotated[str, typer.Option("--cmdline", metavar="WORDS", help="More words for the kernel.")] = "",
     first_boot_clean: Annotated[
@@ -48,7 +53,7 @@ def image(
             "--first-boot-clean", help="As published: no ssh host keys, no machine-id, no random seed until it boots."
         ),
     ] = False,
-    format_: Annotated[str, typer.Option("--format", help=f"{RAW} or {QCOW2}.")] = RAW,
+    format_: Annotated[str, typer.Option("--format", metavar="FORM", help=f"{RAW} or {QCOW2}.")] = RAW,
     output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Copy the image there.")] = None,
     refresh: Annotated[bool, typer.Option("--refresh", help="Install the newest packages anew.")] = False,
     json: Json = False,

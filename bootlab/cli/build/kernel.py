@@ -79,6 +79,7 @@ def kernel(
         str | None,
         typer.Option(
             "--arch",
+            metavar="ARCH",
             help=f"{', '.join(ARCHITECTURES)}. [default: {ARCHITECTURES[0]}]",
             autocompletion=_beginning_with(ARCHITECTURES),
         ),
@@ -89,7 +90,7 @@ def kernel(
     package: Annotated[
         str | None, typer.Option("--package", metavar="NAME", help="Debian's kernel source, as linux-source-6.12.")
     ] = None,
-    suite: Annotated[str | None, typer.Option("--suite", help="Debian suite of the packages.")] = None,
+    suite: Annotated[str | None, typer.Option("--suite", metavar="SUITE", help="Debian suite of the packages.")] = None,
     base: Annotated[
         str | None,
         typer.Option(

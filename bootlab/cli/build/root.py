@@ -54,7 +54,9 @@ _System = Annotated[
         show_default=False,
     ),
 ]
-_Arch = Annotated[str, typer.Option("--arch", help=f"Of programs and packages: {', '.join(_ARCHITECTURES)}.")]
+_Arch = Annotated[
+    str, typer.Option("--arch", metavar="ARCH", help=f"Of programs and packages: {', '.join(_ARCHITECTURES)}.")
+]
 _Packages = Annotated[
     list[str] | None,
     typer.Option("--packages", metavar="A,B", help="Debian packages and all they depend on. Repeatable."),
@@ -63,7 +65,8 @@ _Scripts = Annotated[
     bool, typer.Option("--scripts", help="Install the packages with mmdebstrap, which runs their scripts.")
 ]
 _Suite = Annotated[
-    str | None, typer.Option("--suite", help="Debian suite of packages and busybox. [default: this machine's]")
+    str | None,
+    typer.Option("--suite", metavar="SUITE", help="Debian suite of packages and busybox. [default: this machine's]"),
 ]
 _Directory = Annotated[
     Path | None, typer.Option("--directory", metavar="DIR", help="A folder that becomes the root, over the packages.")
@@ -105,7 +108,7 @@ def initramfs(
     kernel: _Kernel = None,
     without: _Without = None,
     compression: Annotated[
-        str | None, typer.Option("--compression", help=f"{', '.join(Compression)}. [default: gzip]")
+        str | None, typer.Option("--compression", metavar="NAME", help=f"{', '.join(Compression)}. [default: gzip]")
     ] = None,
     output: _Output = None,
     json: Json = False,
@@ -133,11 +136,13 @@ def rootfs(
     kernel: _Kernel = None,
     without: _Without = None,
     filesystem: Annotated[
-        str | None, typer.Option("--filesystem", help=f"{', '.join(FileSystem)}. [default: ext4]")
+        str | None, typer.Option("--filesystem", metavar="NAME", help=f"{', '.join(FileSystem)}. [default: ext4]")
     ] = None,
     compression: Annotated[
         str | None,
-        typer.Option("--compression", help=f"Of squashfs and erofs: {', '.join(Compression)}. [default: none]"),
+        typer.Option(
+            "--compression", metavar="NAME", help=f"Of squashfs and erofs: {', '.join(Compression)}. [default: none]"
+        ),
     ] = None,
     size_mib: Annotated[
         int | None,

@@ -94,14 +94,32 @@ def gate(
         ),
     ] = None,
     on: Annotated[
-        str, typer.Option("--on", metavar="FIGURE[,FIGURE...]", help="Which figures: ready, phase:initcalls, ...")
+        str,
+        typer.Option(
+            "--on",
+            metavar="FIGURE[,FIGURE...]",
+            help="Which figures: ready, or phase:NAME, a phase as bootlab boot names it.",
+        ),
     ] = "ready",
     seeds: Annotated[
         int | None,
-        typer.Option("--seeds", min=FEWEST_SEEDS, max=_MOST_SEEDS, help="Boots a side. [default: 3 virtual, 15 wall]"),
+        typer.Option(
+            "--seeds",
+            metavar="N",
+            min=FEWEST_SEEDS,
+            max=_MOST_SEEDS,
+            help="Boots a side. [default: 3 virtual, 15 wall]",
+        ),
     ] = None,
     nulls: Annotated[
-        int, typer.Option("--nulls", min=FEWEST_NULLS, max=20, help="Null changes a side (virtual clock).")
+        int,
+        typer.Option(
+            "--nulls",
+            metavar="N",
+            min=FEWEST_NULLS,
+            max=20,
+            help="Boots a side with a word that means nothing (virtual clock).",
+        ),
     ] = DEFAULT_NULLS,
     explain: Annotated[
         bool | None,
@@ -119,12 +137,16 @@ def gate(
     json: Json = False,
     runs: Runs = None,
 ) -> int:
-    """Boot a system, hold it against what it was, and stop what is longer by more than it may be.
+    """Boot a system, hold it against what it was (the baseline), and stop what is longer by more than it may be.
 
     A limit below the smallest change that can be seen on this system is refused with that figure: "cannot say". Near
     the limit fresh boots of both sides decide. What is longer is followed by what is new or grew: functions, initcalls,
-    modules, waits, processes, units, files. Exit code 0: unchanged or shorter; 1: longer; 2: cannot say; 3: broken, a
-    boot was not ready and well.
+    modules, waits, processes, units, files.
+
+    The columns, in ms of the clock: baseline, the median of BASE's boots; now, that of SYSTEM's; change, positive for
+    longer; limit, by how much it may be longer; detectable, the smallest change that is seen for certain.
+
+    Exit code 0: unchanged or shorter; 1: longer; 2: cannot say; 3: broken, a boot was not ready and well.
     """
     if json and form not in (GateForm.TEXT, GateForm.JSON):
         raise InputError(f"--json: goes without --format {form.value}", hint="--json is the whole answer")

@@ -41,7 +41,10 @@ def _ec2() -> None:
 def bench(
     system: SystemFile,
     number: Annotated[
-        int, typer.Option("-n", "--number", min=1, max=1000, help="Instances, one after the other; one more warms up.")
+        int,
+        typer.Option(
+            "-n", "--number", metavar="N", min=1, max=1000, help="Instances, one after the other; one more warms up."
+        ),
     ] = 1,
     dry_run: _DryRun = False,
     json: Json = False,

@@ -77,10 +77,18 @@ def packages(
         typer.Option("--remove", metavar="PACKAGE", help="Boot again without this package. Repeatable."),
     ] = None,
     seeds: Annotated[
-        int, typer.Option("--seeds", min=FEWEST_SEEDS, max=99, help="Seeds a side, with --prove or --remove.")
+        int,
+        typer.Option("--seeds", metavar="N", min=FEWEST_SEEDS, max=99, help="Seeds a side, with --prove or --remove."),
     ] = FEWEST_SEEDS,
     nulls: Annotated[
-        int, typer.Option("--nulls", min=FEWEST_NULLS, max=20, help="Null changes that measure the spread.")
+        int,
+        typer.Option(
+            "--nulls",
+            metavar="N",
+            min=FEWEST_NULLS,
+            max=20,
+            help="Boots with a word that means nothing, which show how far the system moves for no reason.",
+        ),
     ] = FEWEST_NULLS,
     parallel: Parallel = None,
     cluster: Cluster = None,

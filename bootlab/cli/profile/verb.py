@@ -80,7 +80,9 @@ Memory = Annotated[
 ]
 Seed = Annotated[
     int | None,
-    typer.Option("--seed", min=1, help="Seed of the guest's random numbers. [default: the system's, else 1]"),
+    typer.Option(
+        "--seed", metavar="N", min=1, help="Seed of the guest's random numbers. [default: the system's, else 1]"
+    ),
 ]
 Against = Annotated[
     str | None,

@@ -21,13 +21,18 @@ from bootlab.system import ClockKind, System
 
 def storm(
     system: SystemFile,
-    number: Annotated[int, typer.Option("-n", "--number", min=2, max=1000, help="Machines.")] = 50,
+    number: Annotated[int, typer.Option("-n", "--number", metavar="N", min=2, max=1000, help="Machines.")] = 50,
     rate: Annotated[
         float | None,
-        typer.Option("--rate", min=0.01, max=10000, help="Launch so many a second. [default: all at once]"),
+        typer.Option(
+            "--rate", metavar="N", min=0.01, max=10000, help="Machines launched each second. [default: all at once]"
+        ),
     ] = None,
     overcommit: Annotated[
-        bool, typer.Option("--overcommit", help="Although all of their memory is more than this host has left.")
+        bool,
+        typer.Option(
+            "--overcommit", help="Launch them although their memory together is more than this host has left."
+        ),
     ] = False,
     json: Json = False,
     runs: Runs = None,

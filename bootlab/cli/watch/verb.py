@@ -53,7 +53,10 @@ def watch(
         str, typer.Option("--format", metavar="8N1", help="Data bits, parity (N, E, O, M, S), stop bits.")
     ] = "8N1",
     flow: Annotated[
-        str, typer.Option("--flow", help="Flow control: none, xonxoff or rtscts.", autocompletion=complete_flow)
+        str,
+        typer.Option(
+            "--flow", metavar="HOW", help="Flow control: none, xonxoff or rtscts.", autocompletion=complete_flow
+        ),
     ] = "none",
     zero: Annotated[
         str | None,

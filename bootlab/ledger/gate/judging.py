@@ -69,9 +69,9 @@ def judge_exact(before: Times, after: Times, limit_ns: int | None, *, fresh_befo
     longer_ns = median_ns(after.seeds) - median_ns(before.seeds)
     said = GateJudgement(GateVerdict.UNCHANGED, longer_ns, allowed_ns, smallest_ns, spread)
     if len(before.seeds) < FEWEST_SEEDS or len(before.null) < FEWEST_NULLS:
-        had = f"{len(before.seeds)} seeds and {len(before.null)} null changes"
         why = (
-            f"it is held against {had}, and an answer takes {FEWEST_SEEDS} and {FEWEST_NULLS}: bootlab try records them"
+            f"an answer takes {FEWEST_SEEDS} seeds and {FEWEST_NULLS} null changes of the baseline, and on record are "
+            f"{len(before.seeds)} and {len(before.null)}: bootlab try records them"
         )
         return replace(said, verdict=GateVerdict.CANNOT_SAY, why=why)
     if allowed_ns < smallest_ns:

@@ -8,7 +8,16 @@ from typing import Final
 
 from bootlab.ledger.gate.judging import GateVerdict
 from bootlab.ledger.gate.result import GateFigure, GateResult
-from bootlab.report.gate.text import grown_figure, named, rate_words, shown_growth
+from bootlab.report.gate.text import (
+    FIGURE_COLUMNS,
+    GROWN_COLUMNS,
+    PHASE_COLUMNS,
+    column_words,
+    grown_figure,
+    named,
+    rate_words,
+    shown_growth,
+)
 from bootlab.report.parts.figures import clock_sentence, ms, percent, short_hashes, visible
 from bootlab.report.parts.markdown import bold, markdown_table, plain, prose
 
@@ -34,12 +43,11 @@ def gate_markdown(result: GateResult) -> str:
             ]
             for one in result.figures
         ]
-        titles = ["figure", "before ms>", "after ms>", "longer ms>", "%>", "limit ms>", "seen from ms>", "verdict"]
-        parts.append(markdown_table(titles, rows))
+        parts += [markdown_table(FIGURE_COLUMNS, rows), prose(f"{plain(column_words(result))}.")]
     if result.phases:
         phases = [[plain(one.name), ms(one.before_ns), ms(one.after_ns), ms(one.after_ns - one.before_ns, sign=True)]
                   for one in result.phases]  # fmt: skip
-        parts.append(markdown_table(["phase of the median boot", "before ms>", "after ms>", "longer ms>"], phases))
+        parts.append(markdown_table(PHASE_COLUMNS, phases))
     shown, more = shown_growth(result)
     if shown:
         rows = [
@@ -47,7 +55,7 @@ def gate_markdown(result: GateResult) -> str:
              grown_figure(one, one.more)]
             for one in shown
         ]  # fmt: skip
-        parts.append(markdown_table(["new or grew", "name", "before>", "after>", "more>"], rows))
+        parts.append(markdown_table(GROWN_COLUMNS, rows))
     if more:
         parts.append(prose(f"And {more}."))
     changed = f"Differs: {', '.join(map(plain, result.changed))}. " if result.changed else ""

@@ -11,6 +11,11 @@ from bootlab.ledger.gate.result import GateResult, Grown, GrownKind
 from bootlab.report.parts.figures import clock_sentence, ms, percent, visible
 from bootlab.report.parts.terminal_tables import foot, keep_whole, plain_table
 
+FIGURE_COLUMNS: Final = (
+    "figure", "baseline ms>", "now ms>", "change ms>", "%>", "limit ms>", "detectable ms>", "verdict"
+)  # fmt: skip
+PHASE_COLUMNS: Final = ("phase of the median boot", "baseline ms>", "now ms>", "change ms>")
+GROWN_COLUMNS: Final = ("new or grew", "name", "baseline>", "now>", "more>")
 STYLES = {
     GateVerdict.LONGER: "bold red",
     GateVerdict.BROKEN: "bold red",
@@ -30,9 +35,7 @@ def gate(result: GateResult) -> RenderableType:
     if result.broken_run:
         lines.append(Text(f"its console: {visible(result.broken_run)}/console.log", overflow="fold"))
     if result.figures:
-        rows = plain_table(
-            "figure", "before ms>", "after ms>", "longer ms>", "%>", "limit ms>", "seen from>", "verdict"
-        )
+        rows = plain_table(*FIGURE_COLUMNS)
         keep_whole(rows, rows.columns[1:7])
         for one in result.figures:
             rows.add_row(
@@ -47,6 +50,7 @@ def gate(result: GateResult) -> RenderableType:
             )
         lines += [Text(), rows]
         lines += [Text(visible(f"{one.what}: {one.why}"), style="yellow") for one in result.figures if one.why]
+        lines.append(Text(visible(column_words(result)), style="dim", overflow="fold"))
     lines += [*_why(result), *_grown(result)]
     lines.append(Text())
     lines.append(Text(rate_words(result), style="dim"))
@@ -59,10 +63,18 @@ def named(result: GateResult) -> str:
     return f"{result.against} ({result.against_commit[:12]})" if result.against_commit else result.against
 
 
+def column_words(result: GateResult) -> str:
+    """Return what the columns of the figures mean."""
+    return (
+        f"baseline: {named(result)}; now: {result.system}; limit: how much longer it may be; detectable: the smallest "
+        "change that is seen for certain"
+    )
+
+
 def rate_words(result: GateResult) -> str:
     """Return how many boots the answer rests on, and how often a change that does nothing is stopped."""
     return (
-        f"{result.boots_before} boots before, {result.boots_after} after; of changes that do nothing at most "
+        f"{result.boots_before} boots of the baseline, {result.boots_after} of now; of changes that do nothing at most "
         f"{result.wrong:.1%} are stopped"
     )
 
@@ -73,7 +85,7 @@ def _why(result: GateResult) -> list[RenderableType]:
         lines += [Text(), Text(visible(f"differs: {', '.join(result.changed)}"))]
     moved = [one for one in result.phases if one.before_ns != one.after_ns]
     if moved and result.verdict is not GateVerdict.UNCHANGED:
-        rows = plain_table("phase of the median boot", "before ms>", "after ms>", "longer ms>")
+        rows = plain_table(*PHASE_COLUMNS)
         keep_whole(rows, rows.columns[1:])
         for one in sorted(moved, key=lambda phase: phase.before_ns - phase.after_ns):
             longer = ms(one.after_ns - one.before_ns, sign=True)
@@ -109,7 +121,7 @@ def _grown(result: GateResult) -> list[RenderableType]:
     lines: list[RenderableType] = []
     shown, more = shown_growth(result)
     if shown:
-        rows = plain_table("new or grew", "name", "before>", "after>", "more>")
+        rows = plain_table(*GROWN_COLUMNS)
         keep_whole(rows, rows.columns[2:])
         for one in shown:
             rows.add_row(

@@ -19,7 +19,7 @@ _LEAST_INPUTS = 3
 
 def standings(latest: Sequence[LedgerStep], histories: Sequence[History]) -> RenderableType:
     """Return one line a system: its last entry, and the step to it."""
-    rows = plain_table("system", "entries>", "last", "commit", "ready ms>", "saved ms>", "verdict")
+    rows = plain_table("system", "entries>", "last entry", "commit", "ready ms>", "saved ms>", "verdict")
     keep_whole(rows, rows.columns[1:6])
     for step, history in zip(latest, [one for one in histories if one.entries], strict=True):
         entry = step.entry
@@ -32,7 +32,7 @@ def log(history: History, steps: Sequence[LedgerStep]) -> RenderableType:
     """Return the history of one system, the latest first."""
     timings = timing_names(history.entries)
     felt = [f"{visible(name)} ms>" for name in timings]
-    rows = plain_table("date", "commit", "ready ms>", "saved ms>", *felt, "verdict", "changed", "note")
+    rows = plain_table("date", "commit", "ready ms>", "saved ms>", *felt, "verdict", "inputs changed", "note")
     keep_whole(rows, rows.columns[: 4 + len(felt)])
     for step in reversed(steps):
         entry = step.entry
@@ -83,7 +83,7 @@ def side_by_side(before: LedgerEntry, step: LedgerStep) -> RenderableType:
 
 def issues(system: str, found: Sequence[IssueRow]) -> RenderableType:
     """Return the known issues of a system, what costs most first."""
-    rows = plain_table("issue", "status", "costs ms>", "%>", "at first ms>", "since", "fixed by")
+    rows = plain_table("issue", "status", "costs ms>", "% of boot>", "at first ms>", "since", "fixed by")
     keep_whole(rows, rows.columns[1:5])
     for one in sorted(found, key=lambda row: -(cost_of(row.last, row.issue) or 0)):
         last_ns = cost_of(one.last, one.issue)

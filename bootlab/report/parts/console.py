@@ -16,6 +16,8 @@ from bootlab.report.parts.figures import visible
 _PRINTK = re.compile(r"^(?:<\d{1,3}>)?\[\s*(\d{1,9})\.(\d{6})\](?:\[\s*[TC]\d+\])? ?(.*)$")
 # A firmware clears the screen instead of ending its last line.
 _LINE_END = re.compile(r"\n|(?:\x1bc)?(?:\x1b\[\?7l)?\x1b\[2J")
+# GRUB's menu: text at a row and a column, and no line's end.
+_CURSOR_SET = re.compile(r"\x1b\[(?:\d*(?:;\d*)?[Hf]|\d*J)")
 _LONG_SILENCE = 0.02
 
 
@@ -36,12 +38,22 @@ class Console:
     lines: tuple[ShownLine, ...]
 
 
+def on_screen(line: str) -> list[str]:
+    """Return the texts of a line that sets the cursor, one for each place, without frames and blanks; else the line."""
+    if not _CURSOR_SET.search(line):
+        return [line]
+    parts = _CURSOR_SET.split(line)
+    return [shown for part in parts if re.search(r"\w", shown := visible(part.replace("\r", "")).strip())]
+
+
 def read_console(title: str, raw: bytes) -> Console:
     """Return the lines of a raw console. Any bytes will do: what is not UTF-8 or not printable is spelled out.
 
     A silence is long when it is at least 2 % of the time that the stamps span.
     """
-    stamped = [_split(line.rstrip("\r")) for line in _LINE_END.split(raw.decode("utf-8", "backslashreplace"))]
+    # GRUB ends a line with \n\r.
+    raw_lines = _LINE_END.split(raw.decode("utf-8", "backslashreplace"))
+    stamped = [_split(part) for line in raw_lines for part in on_screen(line.strip("\r"))]
     while stamped and stamped[-1] == (None, ""):
         stamped.pop()
     while stamped and stamped[0] == (None, ""):

@@ -8,9 +8,7 @@ from bootlab.errors import MissingTool
 from bootlab.process import run
 from bootlab.system import MachineType, System
 from bootlab.targets.qemu.argv import qemu_binary
-
-MINIMUM_QEMU = (9, 2)
-"""Plugin API v4: reading guest registers and memory from a TCG plugin (QEMU 9.2)."""
+from bootlab.targets.qemu.getting import MINIMUM_QEMU, qemu_numbers, way_to_qemu
 
 _PLUGIN_INTERFACES = (((11, 1), 7), ((11, 0), 6))
 """From which QEMU on another version of its plugin interface is the oldest it serves (plugin/qemu_plugin_api.h)."""
@@ -29,13 +27,13 @@ def require_qemu(binary: str) -> Path:
     """Return the path of a QEMU that is new enough. Raises MissingTool."""
     found = shutil.which(binary)
     if found is None:
-        raise MissingTool(f"{binary}: not found", hint="make setup installs it; bootlab doctor lists every tool")
+        raise MissingTool(f"{binary}: not found", hint=f"{way_to_qemu()}; bootlab doctor lists every tool")
     text = probe_qemu_version(Path(found))
-    if _numbers(text) < MINIMUM_QEMU:
+    if qemu_numbers(text) < MINIMUM_QEMU:
         wanted = ".".join(map(str, MINIMUM_QEMU))
         raise MissingTool(
             f"{found}: version {text.partition(' ')[0] or 'unknown'}, bootlab needs {wanted} or newer",
-            hint="Debian 13 has it; on Debian 12 it is in bookworm-backports: make setup installs it",
+            hint=way_to_qemu(),
         )
     return Path(found)
 
@@ -45,7 +43,7 @@ def plugin_environment(program: Path) -> dict[str, str]:
 
     Raises MissingTool when QEMU is not there, ProgramFailed when it does not run.
     """
-    numbers = _numbers(probe_qemu_version(program))
+    numbers = qemu_numbers(probe_qemu_version(program))
     served = (version for since, version in _PLUGIN_INTERFACES if numbers >= since)
     return {"BOOTLAB_QEMU_PLUGIN_VERSION": str(next(served, _FIRST_PLUGIN_INTERFACE))}
 
@@ -80,8 +78,3 @@ def probe_qemu_version(program: Path) -> str:
     # QEMU emulator version 10.0.2 (Debian 1:10.0.2+ds-2+deb13u1)
     first_line = run([program, "--version"], deadline_s=20).text.partition("\n")[0]
     return first_line.partition(" version ")[2] or first_line
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    # 10.0.2 (Debian 1:10.0.2+ds-2+deb13u1), 11.1.50 (v11.1.0-120-gabcdef)
-    return tuple(int(part) for part in version.partition(" ")[0].split(".")[:2] if part.isdigit())

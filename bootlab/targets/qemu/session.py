@@ -14,6 +14,7 @@ from typing import Self
 from qemu.qmp import ConnectError, QMPClient, QMPError
 
 from bootlab.errors import BootFailed
+from bootlab.sources import SET_UP
 from bootlab.targets.launch import LaunchStep
 from bootlab.targets.machine_process import MachineProcess, exit_words
 from bootlab.targets.qemu.program import plugin_environment
@@ -44,7 +45,7 @@ class QemuSession:
     ) -> None:
         self._argv = list(argv)
         self._socket = qmp_socket
-        hint = "make setup installs it; bootlab doctor lists every tool"
+        hint = f"{SET_UP} installs it; bootlab doctor lists every tool"
         self._process = MachineProcess(argv, stderr=stderr, inherited=inherited, hint=hint, trace=trace)
         self._qmp = QMPClient("bootlab")
         self._queue: asyncio.Queue[ConsoleBytes | MarkReached | StandsStill | Ended] = asyncio.Queue()

@@ -58,4 +58,6 @@ def test_a_board_saves_seconds(tmp_path: Path) -> None:
 
 def test_an_image_saves_what_its_menu_waits(tmp_path: Path) -> None:
     said = follow("images", tmp_path)
+    assert "The highlighted entry will be executed automatically in 1s.\n" in said
+    assert "the menu of GRUB waits 2 s for a key, in the phase `loader`; bootloader_menu_none leaves it out\n" in said
     assert re.search(r"bootloader_menu_none\b.*shorter", said)

@@ -122,3 +122,16 @@ def test_what_mmdebstrap_says_is_passed_on(
 def test_names_that_cannot_be(local: LocalArchive) -> None:
     with pytest.raises(InputError, match=r'^rootfs\.packages: "a b" is not'):
         _root(local, ("a b",))
+
+
+def test_waiting_for_another_installation_is_told(tmp_path: Path) -> None:
+    class Heard(Exception):
+        pass
+
+    def hear(line: str) -> None:
+        raise Heard(line)
+
+    cache = Cache(tmp_path)
+    shop = Workshop(Cache(tmp_path), tell=hear)
+    with cache.lock("installed-bookworm-amd64"), pytest.raises(Heard, match="^waiting for another bootlab, "):
+        install_root(shop, ("bash",), "bookworm", "x86_64", key="rootfs.packages")

@@ -27,8 +27,8 @@ console = "login:"
 ARCHIVE = archive("init")
 
 
-def system(tmp_path: Path, *, code: bytes = b"", firmware: str = "default") -> System:
-    root = {"boot/grub/grub.cfg": MENU.encode(), "boot/vmlinuz": kernel(), "boot/initrd.img": ARCHIVE}
+def system(tmp_path: Path, *, code: bytes = b"", firmware: str = "default", menu: str = MENU) -> System:
+    root = {"boot/grub/grub.cfg": menu.encode(), "boot/vmlinuz": kernel(), "boot/initrd.img": ARCHIVE}
     esp = {"EFI/BOOT/BOOTX64.EFI": efi_program({"mods": b"x"})}
     make_disk(tmp_path / "disk.img", [make_fat(tmp_path, esp), make_ext4(tmp_path, root)], code=code)
     (tmp_path / "system.toml").write_text(SYSTEM.format(firmware=firmware))
@@ -48,6 +48,25 @@ def test_kernel_and_initramfs_come_out_of_the_image(tmp_path: Path) -> None:
     # A kernel whose symbols cannot be had boots all the same.
     assert files.vmlinux is None and any(line.startswith("no symbols: ") for line in told)
     assert file_sha256(tmp_path / "disk.img") == before
+
+
+@pytest.mark.parametrize(
+    ("menu", "remarks"),
+    [
+        (
+            MENU,
+            ("the menu of GRUB waits 2 s for a key, in the phase `loader`; bootloader_menu_none leaves it out",),
+        ),
+        (
+            MENU.replace("timeout=2", "timeout=-1"),
+            ("the menu of GRUB waits for ever for a key, in the phase `loader`",),
+        ),
+        (MENU.replace("timeout=2", "timeout=0"), ()),
+    ],
+)
+def test_a_boot_says_that_the_loaders_menu_waits(menu: str, remarks: tuple[str, ...], tmp_path: Path) -> None:
+    image = system(tmp_path, code=BOOT_CODE, menu=menu)
+    assert find_image_files(Workshop(Cache(tmp_path / "cache")), image).remarks == remarks
 
 
 def test_an_image_that_this_firmware_does_not_boot(tmp_path: Path) -> None:

@@ -41,6 +41,8 @@ def test_what_is_longer_is_stopped_and_what_is_not_passes(place: Place, capsys: 
     said = " ".join(capsys.readouterr().out.split())
     assert "slower against base: longer" in said
     assert "+5.00" in said
+    assert "figure baseline ms now ms change ms % limit ms detectable ms verdict" in said
+    assert "baseline: base; now: slower; limit: how much longer it may be; detectable: the smallest change" in said
     assert gate(place, base, slower)[0] == 0
     assert gate(place, base, base)[1]["verdict"] == "unchanged"
     assert gate(place, slower, base, "--limit", "20ms")[1]["verdict"] == "unchanged"
@@ -165,7 +167,7 @@ def test_what_is_held_against_must_have_the_boots_of_an_answer(place: Place) -> 
     place.on_record("boot", base)
     code, found = gate(place, place.system("nearly", "nearly"), str(Store(place.runs).find("last").path))
     assert (code, found["verdict"]) == (2, "cannot say")
-    assert "held against 1 seeds and 0 null changes" in found["figures"][0]["why"]
+    assert "3 seeds and 3 null changes of the baseline, and on record are 1 and 0" in found["figures"][0]["why"]
 
 
 def test_figures_of_another_kind_are_not_held_against(place: Place) -> None:
@@ -256,3 +258,12 @@ def test_wrong_words_are_told(place: Place) -> None:
         gate(place, base, "ledger")
     with pytest.raises(InputError, match="no such file"):
         gate(place, base, "nothing-such.toml")
+
+
+def test_help_and_the_page_of_documentation_say_what_each_column_is(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["gate", "--help"]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    page = (Path(__file__).parents[3] / "docs" / "ci.md").read_text()
+    for name in ("baseline", "now", "change", "limit", "detectable"):
+        assert f"; {name}," in told or f": {name}," in told
+        assert f"| `{name}`" in page

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from bootlab.report.parts.console import read_console
+from bootlab.cli.boot import _LiveConsole
+from bootlab.report.parts.console import on_screen, read_console
 
 DATA = Path(__file__).parents[2] / "data" / "report"
 
@@ -39,3 +40,31 @@ def test_lines(line: bytes, stamp_ns: int | None, text: str) -> None:
 
 def test_an_empty_console_has_no_lines() -> None:
     assert read_console("x", b"").lines == ()
+
+
+def test_the_menu_of_grub_is_read_as_it_stands_on_a_screen(capsys: pytest.CaptureFixture[str]) -> None:
+    raw = (DATA / "console-grub-menu.log").read_bytes()
+    shown = [line.text.strip() for line in read_console("x", raw).lines if line.text]
+    assert shown[:3] == [
+        "GNU GRUB  version 2.06-13+deb12u2",
+        "Use the ^ and v keys to select which entry is highlighted.",
+        "Press enter to boot the selected OS, `e' to edit the commands",
+    ]
+    assert [text[-3:] for text in shown if text.startswith("The highlighted entry will be executed")] == [
+        "2s.",
+        "1s.",
+        "0s.",
+    ]
+    assert shown[-3:-1] == ["Loading Linux 6.1.0-50-cloud-amd64 ...", "Loading initial ramdisk ..."]
+    assert read_console("x", raw).lines[-1].stamp_ns == 0
+    live = _LiveConsole()
+    for line in raw.decode().split("\n"):
+        live.show(1_500_000_000, line)
+    said = capsys.readouterr().out.splitlines()
+    assert said[0] == "[   1.500] GNU GRUB  version 2.06-13+deb12u2"
+    assert " " * 11 + "The highlighted entry will be executed automatically in 1s." in said
+    assert not any("\\x" in line or len(line) > 90 for line in said[:-2])
+
+
+def test_a_line_without_places_is_left_as_it_is() -> None:
+    assert on_screen("  a\x1b[1mb | ") == ["  a\x1b[1mb | "]
