@@ -1,4 +1,4 @@
-"""A microVM that finds something as it is switched on: an image that it goes on from, a root in kept RAM."""
+"""A microVM that hibernates: it goes on from its image, and refuses one of an older root."""
 
 import json
 import subprocess
@@ -29,12 +29,3 @@ def test_it_goes_on_from_an_image_and_refuses_one_of_an_older_root(tmp_path: Pat
     older = boot(tmp_path, "hibernated-microvm.toml", "--power-on", "hibernated:root-changed")
     assert older["power_on"]["refused"] == "changed since it was made: the file system on /dev/vda"
     assert older["marks"]["hibernation_refused"] < older["marks"]["ready"]
-
-
-def test_its_root_is_in_kept_ram(tmp_path: Path) -> None:
-    one, other = (boot(tmp_path, "kept-microvm.toml", "--power-on", "self-refresh") for _ in range(2))
-    assert one["power_on"]["source"] == "kept-ram" and one["power_on"]["refused"] is None
-    assert one["marks"] == other["marks"] and one["key"] == other["key"]
-    assert one["marks"]["root_kept"] < one["marks"]["ready"]
-    spoilt = boot(tmp_path, "kept-microvm.toml", "--power-on", "self-refresh:header-bit")
-    assert spoilt["power_on"]["source"] == "disk" and spoilt["marks"]["kept_refused"] < spoilt["marks"]["ready"]
