@@ -6,7 +6,9 @@
  * made, and every clone goes on from there. Then the first request is answered out of the table, with a session key that is drawn
  * now, and is another one in every clone. That answer is "ready".
  *
- * With `answers=FILE` among the kernel's words the answer is on the disk, too, before it is given: written and flushed.
+ * With `answers=FILE` among the kernel's words the answer is on the disk, too, before it is given: written and flushed. With
+ * `agent=FILE` that program runs in the place of the clone agent, as bootlab-sleep of examples/persistence; with `settle=FILE` none
+ * runs there, and that one once the answer is given.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -106,22 +108,22 @@ static void write_down(const char *path, const struct answer *answer)
 		fail(path);
 }
 
-static void pass_snapshot(void)
+static void run(const char *program, const char *argument)
 {
 	pid_t pid = fork();
 	int status = 0;
 
 	if (pid == 0) {
-		execl("/sbin/bootlab-clone", "bootlab-clone", (char *)NULL);
+		execl(program, program, argument, (char *)NULL);
 		_exit(127);
 	}
 	if (pid < 0 || waitpid(pid, &status, 0) != pid || status != 0)
-		fail("the clone agent");
+		fail(program);
 }
 
 int main(void)
 {
-	const char *answers = getenv("answers");
+	const char *answers = getenv("answers"), *agent = getenv("agent"), *settle = getenv("settle");
 	uint64_t index = ASKED;
 	struct answer answer;
 	int worker;
@@ -131,8 +133,12 @@ int main(void)
 	mkdir("/dev", 0755);
 	if (mount("proc", "/proc", "proc", 0, NULL) || (mount("devtmpfs", "/dev", "devtmpfs", 0, NULL) && errno != EBUSY))
 		fail("mount");
+	/* Those two ask the kernel by its files. */
+	if ((agent || settle) && mount("sysfs", "/sys", "sysfs", 0, NULL))
+		fail("/sys");
 	worker = start_worker();
-	pass_snapshot();
+	if (!settle)
+		run(agent ? agent : "/sbin/bootlab-clone", NULL);
 	if (write(worker, &index, sizeof index) != sizeof index || read(worker, &answer, sizeof answer) != sizeof answer)
 		fail("the worker does not answer");
 	if (answers)
@@ -143,6 +149,8 @@ int main(void)
 		fail("a wrong answer");
 	}
 	printf("bootlab: fact session %016llx\nbootlab: check ok\n", (unsigned long long)answer.session);
+	if (settle)
+		run(settle, "settle");
 	for (;;)
 		pause();
 }

@@ -265,7 +265,8 @@ static int hibernate(const char *device)
 		return fail("swap area", -errno);
 	/* What can be read again need not be kept. */
 	file_write("/proc/sys/vm/drop_caches", "3");
-	file_write("/sys/power/disk", "shutdown");
+	/* A PC without ACPI cannot switch itself off: the kernel would stand still with its image written. */
+	file_write("/sys/power/disk", file_exists("/sys/firmware/acpi") ? "shutdown" : "reboot");
 	make_mark("hibernating");
 	r = file_write("/sys/power/state", "disk");
 	if (r)

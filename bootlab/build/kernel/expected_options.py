@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from bootlab.errors import InputError
-from bootlab.system import System
+from bootlab.system import PowerOnKind, System
 
 
 def expect_options(system: System, options: Mapping[str, str]) -> None:
@@ -20,4 +20,19 @@ def expect_options(system: System, options: Mapping[str, str]) -> None:
             "rootfs.kept_ram.dax needs a kernel with FS_DAX, and this one is without",
             hint="kernel.build.options: FS_DAX = true; of Debian's kernels those for amd64 have it, "
             "and since Debian 13 those for arm64",
+        )
+    _expect_looked_at(system, options)
+
+
+def _expect_looked_at(system: System, options: Mapping[str, str]) -> None:
+    if system.power_on is None or system.power_on.kind is not PowerOnKind.HIBERNATED:
+        return
+    if (
+        options.get("HIBERNATION") == options.get("VIRTIO_BLK") == "y"
+        and "noresume" not in system.kernel.cmdline.split()
+    ):
+        raise InputError(
+            "kernel.cmdline: this kernel has its disk's driver built in, so it would take an image by itself, before "
+            "bootlab-sleep has looked whether it is of this machine",
+            hint="noresume leaves it to the initramfs",
         )

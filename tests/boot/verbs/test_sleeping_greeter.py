@@ -37,3 +37,10 @@ def test_a_suspended_login_window_is_there_soon_after_it_wakes(tmp_path: Path) -
     woken = boot(tmp_path, "suspended.toml", "--power-on", "suspended")
     marks = woken["marks"]
     assert 0 == marks["wake"] < marks["woke"] < marks["ready"] < 200_000_000
+
+
+def test_a_login_window_comes_up_out_of_kept_ram(tmp_path: Path) -> None:
+    one, other = (boot(tmp_path, "kept.toml", "--power-on", "self-refresh") for _ in range(2))
+    assert one["power_on"]["source"] == "kept-ram" and one["power_on"]["refused"] is None
+    assert one["marks"] == other["marks"] and one["key"] == other["key"]
+    assert one["marks"]["root_kept"] < one["marks"]["ready"] < one["marks"]["all-ready"]
