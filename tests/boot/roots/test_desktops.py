@@ -55,6 +55,16 @@ def test_a_default_target_that_is_no_more_than_the_login_window_learns_both(shop
     assert "usr/bin/openbox\n" in HABITS.of_facts(record.facts)
 
 
+def test_what_bootlab_init_defers_is_in_the_pack_of_its_boot(shop: Workshop, tmp_path: Path) -> None:
+    system = learning("units", readahead=ReadAhead(record=True), preload=Preload(record=True))
+    record = boot(prepare(shop, system), tmp_path)
+    assert record.outcome.value == "ready", record.detail
+    pack = PACKS.of_facts(record.facts)
+    # The goal's own, and then what each deferred unit that says when it is ready has read.
+    for path in ("usr/lib/xorg/Xorg", "usr/sbin/sshd", "usr/sbin/rsyslogd", "usr/sbin/cupsd"):
+        assert f"\nf {path}\n" in pack, path
+
+
 def test_a_session_that_nobody_watched_ends_a_boot_that_was_to_learn_of_it(shop: Workshop, tmp_path: Path) -> None:
     system = learning("on-hdd", preload=Preload(record=True)).with_cmdline("systemd.mask=bootlab-preload.service")
     check = Check(console=r"fact preload\.end", fail=r"fact preload\.missed ", deadline_s=1200)
