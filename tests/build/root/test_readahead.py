@@ -58,7 +58,7 @@ def test_each_init_has_a_unit_of_its_own_kind() -> None:
     assert _laid(scripts, ReadAhead())["etc/rc2.d/S99bootlab-readahead"] == b"../init.d/bootlab-readahead"
     files = _laid(own, ReadAhead())
     lines = files["etc/bootlab/units/bootlab-readahead.unit"].splitlines()
-    # Behind all others, as systemd's goal and a script's $all: what is deferred until bootlab-init's goal is read ahead, too.
+    # Behind all others, as systemd's unit and the script: what is deferred is read ahead, too.
     assert {b"exec /sbin/bootlab-readahead goal", b"defer yes", b"after $all"} <= set(lines)
     assert "etc/rc2.d/S99bootlab-readahead" not in files
 
