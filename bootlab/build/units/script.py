@@ -85,7 +85,7 @@ def _order(unit: UnitText, header: dict[str, _Value]) -> None:
         value = header.get(keyword, _Value("", 0))
         for name in value.words():
             if name == "$all":
-                unit.say(value.line, "$all: a unit names what it comes after; `defer yes` puts it behind the goal")
+                unit.say(value.line, "$all: `defer yes` puts it behind the goal; `after $all` would, behind all others")
                 unit.set("defer", "yes")
             elif name != "$null":
                 unit.refer("after", name.removeprefix("+"))

@@ -104,6 +104,8 @@ static void test_facilities(void)
 		script("ssh", "$remote_fs", "2");
 		script("plain", "", "2");
 		script("last", "$all", "2");
+		own("done", "exec /a\nafter $all\n");
+		own("deferred", "exec /a\ndefer yes\n");
 		resolve(NULL, network);
 		CHECK(!*complaints);
 		CHECK(relation("ssh", "$remote_fs", AT_START) == RELATION_AFTER);
@@ -113,6 +115,10 @@ static void test_facilities(void)
 		CHECK((relation("$remote_fs", "mountnfs", AT_START) == RELATION_MEMBER) == network);
 		CHECK(relation("plain", "mountall", AT_START) == RELATION_AFTER);
 		CHECK(relation("last", "ssh", AT_START) == RELATION_AFTER && relation("last", "last", AT_START) == -1);
+		/* A unit of ours may come last, too; of two that do neither waits for the other. */
+		CHECK(relation("done", "deferred", AT_START) == RELATION_AFTER && relation("done", "ssh", AT_START) == RELATION_AFTER);
+		CHECK(relation("done", "last", AT_START) == -1 && relation("last", "done", AT_START) == -1);
+		CHECK(relation("deferred", "done", AT_STOP) == -1);
 	}
 }
 

@@ -92,7 +92,10 @@ static void read_names(struct reading *reading, struct slice value, int relation
 	how.must_exist = how.binds = relation == RELATION_NEEDS;
 	reading->is_group |= relation == RELATION_NEEDS || relation == RELATION_WANTS;
 	while (word_next(&value, &name))
-		units_refer(reading->units, reading->unit, name, how);
+		if (slice_is(name, "$all") && !strcmp(reading->key, "after"))
+			reading->unit->after_all = true; /* as a script has it; it is stopped like any other */
+		else
+			units_refer(reading->units, reading->unit, name, how);
 }
 
 static void read_provides(struct reading *reading, struct slice value, int argument)

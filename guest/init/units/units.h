@@ -132,7 +132,7 @@ struct unit {
 	bool wanted;	  /* enabled, or comes along with one that is */
 	bool goal;	  /* the goal, or before it on the way there */
 	bool broken;	  /* cannot start: why */
-	bool after_all;	  /* LSB $all, at start */
+	bool after_all;	  /* LSB's $all, at start; a unit may say it, too */
 	bool stops_first; /* and at stop */
 	bool serial;	  /* nothing else may start meanwhile */
 	bool deferred;	  /* not before the goal is ready */

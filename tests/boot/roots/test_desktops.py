@@ -41,10 +41,10 @@ def test_a_login_a_desktop_and_what_is_typed_into_its_terminal(name: str, shop: 
     assert {f"{mark}.png" for mark in (*order, "printed")} <= seen
 
 
-def learning(name: str, **record: ReadAhead | Preload) -> System:
-    """Return a desktop whose boot learns, and is over when it has printed what its session taught."""
+def learning(name: str, *, last: str = "preload", **record: ReadAhead | Preload) -> System:
+    """Return a desktop whose boot learns, and is over when it has printed what its session taught, or its `last`."""
     system = read_system(EXAMPLES / "desktop" / f"{name}.toml").with_part("rootfs", **record)
-    return system.model_copy(update={"check": Check(console=r"fact preload\.end", deadline_s=1200)})
+    return system.model_copy(update={"check": Check(console=rf"fact {last}\.end", deadline_s=1200)})
 
 
 def test_a_default_target_that_is_no_more_than_the_login_window_learns_both(shop: Workshop, tmp_path: Path) -> None:
@@ -53,6 +53,18 @@ def test_a_default_target_that_is_no_more_than_the_login_window_learns_both(shop
     assert record.outcome.value == "ready", record.detail
     assert "\nf usr/lib/xorg/Xorg\n" in PACKS.of_facts(record.facts)
     assert "usr/bin/openbox\n" in HABITS.of_facts(record.facts)
+
+
+def test_what_bootlab_init_defers_is_in_the_pack_of_its_boot(shop: Workshop, tmp_path: Path) -> None:
+    # The unit comes behind all others, which so slow a disk keeps longer than the session needs.
+    system = learning("units", last="readahead", readahead=ReadAhead(record=True), preload=Preload(record=True))
+    record = boot(prepare(shop, system), tmp_path)
+    assert record.outcome.value == "ready", record.detail
+    assert "usr/bin/openbox\n" in HABITS.of_facts(record.facts)
+    pack = PACKS.of_facts(record.facts)
+    # The goal's own, and then what each deferred unit that says when it is ready has read.
+    for path in ("usr/lib/xorg/Xorg", "usr/sbin/sshd", "usr/sbin/rsyslogd", "usr/sbin/cupsd"):
+        assert f"\nf {path}\n" in pack, path
 
 
 def test_a_session_that_nobody_watched_ends_a_boot_that_was_to_learn_of_it(shop: Workshop, tmp_path: Path) -> None:
