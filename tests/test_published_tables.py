@@ -63,6 +63,7 @@ def test_a_document_may_have_the_first_tables_of_a_run_alone() -> None:
     said = f"Words.\n\n{TEXT}\nBetween.\n\n{TEXT.replace('1', '2')}\nWhat on.\n"
     assert first_tables(said, None) == said
     assert first_tables(said, 1) == f"Words.\n\n{TEXT}\nBetween.\n\nWhat on.\n"
+    assert first_tables(f"{TEXT}\nBelow:\n\n{TEXT}\nEnd.\n", 1) == f"{TEXT}\nEnd.\n"
     assert first_tables(said, 0) == "Words.\n\nBetween.\n\nWhat on.\n"
 
 

@@ -27,7 +27,7 @@ from bootlab.measure.record_files import write_json
 from bootlab.report.sweep.csv import sweep_csv
 from bootlab.report.sweep.view import sweep_view
 from bootlab.system import ClockKind, Kernel, PageSize, System
-from bootlab.system.setting import Setting, parse_setting
+from bootlab.system.setting import KeySetting, parse_setting
 from bootlab.targets.registry import target_of
 
 _VIRTUAL_REPEATS, _WALL_REPEATS = 3, 10
@@ -180,7 +180,7 @@ def _wanted(asked: _SweepRequest) -> tuple[SweepAxes, list[System]]:
         if name in kernels:
             raise InputError(f"--kernel {asked.kernel}: two systems are called {name!r}", hint="give one another name")
         kernels[name] = one.kernel
-    settings: dict[str, list[Setting]] = {}
+    settings: dict[str, list[KeySetting]] = {}
     for typed in asked.settings:
         key, values = parse_setting(OPTION, typed)
         if key in settings:

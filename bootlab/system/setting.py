@@ -23,7 +23,7 @@ UNSET, UNCHANGED = "(not set)", "(as it is)"
 """What an empty value is called: one that leaves its key out, and one that adds nothing."""
 
 
-class Setting(Document):
+class KeySetting(Document):
     """One key with one value, as it was typed. An empty `text` leaves the key out, whatever the file says.
 
     `adds`: the value is added to the file's, and an empty one adds nothing.
@@ -49,7 +49,7 @@ class Setting(Document):
             return self.text
 
 
-def parse_setting(option: str, typed: str) -> tuple[str, list[Setting]]:
+def parse_setting(option: str, typed: str) -> tuple[str, list[KeySetting]]:
     """Return the key that `KEY=VALUE[,VALUE...]`, or `KEY+=...`, names, and each of its values once.
 
     A comma within quotes, brackets or braces is part of a value. Raises InputError.
@@ -69,10 +69,10 @@ def parse_setting(option: str, typed: str) -> tuple[str, list[Setting]]:
             continue
         depth += (token in ("[", "{")) - (token in ("]", "}"))
         pieces[-1] += token
-    return key, [Setting(key=key, text=text, adds=adds) for text in dict.fromkeys(piece.strip() for piece in pieces)]
+    return key, [KeySetting(key=key, text=text, adds=adds) for text in dict.fromkeys(piece.strip() for piece in pieces)]
 
 
-def with_setting(option: str, system: System, setting: Setting) -> System:
+def with_setting(option: str, system: System, setting: KeySetting) -> System:
     """Return the system with the key set, checked like a file; a path is relative to the current directory.
 
     Raises InputError that names the option and the key.

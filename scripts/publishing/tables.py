@@ -92,9 +92,13 @@ def with_text(name: str, document: str, text: str) -> str:
 
 
 def first_tables(said: str, tables: int | None) -> str:
-    """Return what a run says in Markdown with its first `tables` tables alone, or as it is where that is None."""
+    """Return what a run says in Markdown with its first `tables` tables alone, or as it is where that is None.
+
+    The line that announces a table, which ends in a colon, goes with it.
+    """
     blocks = said.strip().split("\n\n")
     left = [index for index, block in enumerate(blocks) if block.startswith("|")][tables:] if tables is not None else []
+    left += [index - 1 for index in left if index and blocks[index - 1].endswith(":")]
     return "\n\n".join(block for index, block in enumerate(blocks) if index not in left) + "\n"
 
 

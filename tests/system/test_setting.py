@@ -6,7 +6,7 @@ import pytest
 
 from bootlab.errors import InputError
 from bootlab.system import System
-from bootlab.system.setting import Setting, parse_setting, with_setting
+from bootlab.system.setting import KeySetting, parse_setting, with_setting
 
 SYSTEM = System.model_validate(
     {
@@ -106,5 +106,5 @@ def test_what_is_wrong_is_said_with_the_option_and_the_key(typed: str, said: str
 
 
 def test_a_value_is_kept_as_it_was_typed() -> None:
-    assert Setting(key="a", text="0x10").value == 16
-    assert Setting(key="a", text="0x10").shown == "0x10"
+    assert KeySetting(key="a", text="0x10").value == 16
+    assert KeySetting(key="a", text="0x10").shown == "0x10"

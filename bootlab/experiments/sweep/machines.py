@@ -15,7 +15,7 @@ from pydantic import Field
 from bootlab.document import Document
 from bootlab.errors import InputError
 from bootlab.system import Kernel, System
-from bootlab.system.setting import Setting, with_setting
+from bootlab.system.setting import KeySetting, with_setting
 
 AXES: Final = ("vcpus", "memory_mib", "page_size", "kernel")
 """Those with an option of their own; an axis of any other name is a key of the system file."""
@@ -40,7 +40,7 @@ class SweptMachine(Document):
     page_size: str
     kernel: str
     """Name of a system file whose [kernel] it is, or the system's own name."""
-    settings: tuple[Setting, ...] = Field(default=(), exclude_if=lambda value: not value)
+    settings: tuple[KeySetting, ...] = Field(default=(), exclude_if=lambda value: not value)
     """Keys of the system file with the values they have here, as they were typed."""
 
     def at(self, axis: str) -> int | str:
@@ -82,7 +82,7 @@ class SweepAxes:
     memory_mib: tuple[int, ...] = ()
     page_size: tuple[str, ...] = ()
     kernels: Mapping[str, Kernel] | None = None
-    settings: Mapping[str, Sequence[Setting]] = field(default_factory=dict)
+    settings: Mapping[str, Sequence[KeySetting]] = field(default_factory=dict)
 
     def swept(self) -> tuple[str, ...]:
         """Return the axes with more than one value."""

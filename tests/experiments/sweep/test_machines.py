@@ -5,7 +5,7 @@ import pytest
 from bootlab.errors import InputError
 from bootlab.experiments.sweep.machines import SweepAxes, SweptMachine, places, system_at
 from bootlab.system import Kernel, System
-from bootlab.system.setting import Setting, parse_setting
+from bootlab.system.setting import KeySetting, parse_setting
 
 SYSTEM = System.model_validate(
     {
@@ -53,7 +53,7 @@ def test_the_page_size_is_the_machines() -> None:
     assert system_at(SYSTEM, place, None).machine.page_size.value == "2M"
 
 
-def _setting(typed: str) -> dict[str, list[Setting]]:
+def _setting(typed: str) -> dict[str, list[KeySetting]]:
     key, values = parse_setting("--set", typed)
     return {key: values}
 
