@@ -100,7 +100,7 @@ class BootSweep:
             accelerator=first.accelerator,
             kvm=kvm,
             ns_per_instruction=first.ns_per_instruction,
-            cpu=first.cpu,
+            cpu=", ".join(dict.fromkeys(one.cpu for boots in records.values() for one in boots)),
             seeds=self.seeds,
             swept=list(swept),
             cells=cells,
