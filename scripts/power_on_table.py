@@ -109,12 +109,12 @@ def made_of(records: Sequence[BootRecord]) -> str:
         if all(record.hashes.get(part) == digest for record in records)
     }
     lines = ["; ".join(clocks), f"all: {short_hashes(common)}"] if common else ["; ".join(clocks)]
-    own: dict[str, dict[str, str]] = {}
+    own: dict[str, dict[str, None]] = {}
     for record in records:
-        own.setdefault(record.system, {}).update(
-            {part: digest for part, digest in record.hashes.items() if part not in common}
-        )
-    lines += [f"{plain(name)}: {short_hashes(hashes)}" for name, hashes in own.items() if hashes]
+        # Of one system in several ways there are several inputs of a kind.
+        of_it = own.setdefault(record.system, {})
+        of_it |= {short_hashes({part: one}): None for part, one in record.hashes.items() if part not in common}
+    lines += [f"{plain(name)}: {', '.join(hashes)}" for name, hashes in own.items() if hashes]
     return prose(f"{'. '.join(lines)}.")
 
 

@@ -1,6 +1,7 @@
 """`bootlab sweep SYSTEM`: boot time against vCPUs, memory, host page size, kernel, and any key of the system file."""
 
 import os
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -27,7 +28,9 @@ from bootlab.measure.record_files import write_json
 from bootlab.report.sweep.csv import sweep_csv
 from bootlab.report.sweep.view import sweep_view
 from bootlab.system import ClockKind, Kernel, PageSize, System
-from bootlab.system.setting import KeySetting, parse_setting
+from bootlab.system.file import read_text
+from bootlab.system.setting import KeySetting, parse_setting, system_with
+from bootlab.system.text import system_text
 from bootlab.targets.registry import target_of
 
 _VIRTUAL_REPEATS, _WALL_REPEATS = 3, 10
@@ -109,12 +112,14 @@ def sweep(
     given = [vcpus, memory, page_size, kernel, settings, seeds, price]
     question = settle(store, resume, RunKind.SWEEP, value.name, now, given)
     asked = question.asked
-    wanted, systems = _wanted(asked)
-    marked = digest(value, *systems)
-    question.expect_unchanged(asked.systems, marked)
+    wanted, systems = _wanted(asked, system, value)
+    base = value
     value = with_price(value, asked.price)
     with boot_progress(None, silent=json) as progress, naming(system):
         job = BootSweep(Workshop(open_cache(), tell=progress.note), value, wanted, asked.seeds)
+        # With keys set each place is a system of its own, and the files that they name may be others since.
+        marked = digest(base, *systems, *(job.systems.values() if asked.settings else ()))
+        question.expect_unchanged(asked.systems, marked)
         progress.expect(job.boots)
         if not json:
             err.print(
@@ -168,7 +173,7 @@ class _SweepRequest(Document):
     """sha256 of the system, and of those that give kernels, as values."""
 
 
-def _wanted(asked: _SweepRequest) -> tuple[SweepAxes, list[System]]:
+def _wanted(asked: _SweepRequest, path: Path, value: System) -> tuple[SweepAxes, list[System]]:
     kernels: dict[str, Kernel] = {}
     systems = []
     for word in asked.kernel.split(",") if asked.kernel else []:
@@ -193,6 +198,13 @@ def _wanted(asked: _SweepRequest) -> tuple[SweepAxes, list[System]]:
             page_size=tuple(parse_words("--page-size", asked.page_size, PageSize)) if asked.page_size else (),
             kernels=kernels or None,
             settings=settings,
+            made=_maker(asked, path, value) if settings else None,
         ),
         systems,
     )
+
+
+def _maker(asked: _SweepRequest, path: Path, value: System) -> Callable[[Sequence[KeySetting]], System]:
+    # Of an image or an output, which no file says, the file that `boot --write-system` would write.
+    data = read_text(path) if path.suffix == ".toml" else system_text(value).encode()
+    return lambda settings: with_price(system_with(OPTION, data, path, settings), asked.price)

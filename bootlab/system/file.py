@@ -16,6 +16,7 @@ from bootlab.system.value import System, name_from
 
 _LARGEST = 8 << 20
 _EXAMPLE = "examples/debian-cloud.toml is a whole system file, docs/systems.md describes every key"
+PATHS_HINT = "paths in a system file are relative to the file itself"
 _FOLDERS = ("directory", "boots", "metadata", "extensions")
 """Keys that hold the path of a folder; every other path is a file's."""
 
@@ -58,10 +59,12 @@ def read_text(path: Path) -> bytes:
         raise InputError(f"{path}: {error.strerror or error}", hint=_EXAMPLE) from error
 
 
-def parse_system(data: bytes, path: Path, moved: Moved | None = None) -> System:
+def parse_system(
+    data: bytes, path: Path, moved: Moved | None = None, changed: Callable[[dict[str, Any]], None] | None = None
+) -> System:
     """Return the System that the bytes of a file describe, with the file at `path`, its paths `moved` elsewhere.
 
-    Raises InputError as `read_system`.
+    `changed` may change the document that they are before it is understood. Raises InputError as `read_system`.
     """
     try:
         document = tomllib.loads(data.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n"))
@@ -75,7 +78,9 @@ def parse_system(data: bytes, path: Path, moved: Moved | None = None) -> System:
         # What is left is a number of more digits than Python reads.
         raise InputError(f"{path}: not TOML: a number with more digits than any can have", hint=_EXAMPLE) from error
     document.setdefault("name", name_from(path.stem, "system"))
-    missing = resolve_paths(document, path, moved)
+    if changed is not None:
+        changed(document)
+    missing = _resolve_paths(document, path, moved)
     try:
         system = System.model_validate(document)
     except ValidationError as error:
@@ -86,7 +91,7 @@ def parse_system(data: bytes, path: Path, moved: Moved | None = None) -> System:
     if missing:
         raise InputError(
             "\n".join(f"{path}:{mistake}" for mistake in missing),
-            hint="paths in a system file are relative to the file itself",
+            hint=PATHS_HINT,
         )
     return system
 
@@ -100,13 +105,10 @@ def _read(path: Path) -> bytes:
     return data
 
 
-def resolve_paths(document: dict[str, Any], file: Path, moved: Moved | None) -> list[str]:
-    """Make the paths of a document absolute, relative ones from beside `file`; return `key: what` for each not there.
-
-    What is not text where a path belongs is left to the check of types.
-    """
+def _resolve_paths(document: dict[str, Any], file: Path, moved: Moved | None) -> list[str]:
+    # Also of a document that is wrong elsewhere: what is not text where a path belongs is left to the check of types.
     missing = []
-    for key, holder, name in list(_places_of_paths(document)):
+    for key, holder, name in list(read_paths(document)):
         if isinstance(holder[name], str):
             holder[name] = str(file.parent / holder[name])
             if moved is not None and key != "target.socket":
@@ -125,7 +127,9 @@ def resolve_paths(document: dict[str, Any], file: Path, moved: Moved | None) -> 
     return missing
 
 
-def _places_of_paths(document: dict[str, Any]) -> Iterator[tuple[str, Any, Any]]:
+def read_paths(document: dict[str, Any]) -> Iterator[tuple[str, Any, Any]]:
+    """Yield each place of a document that holds a path: the key, the table or list that it is in, its name there."""
+
     def table(value: Any) -> dict[str, Any]:
         return value if isinstance(value, dict) else {}
 

@@ -1,24 +1,27 @@
 """A key of a system file set on the command line, `rootfs.model=hdd,ssd`: one value for each system that is booted.
 
-`kernel.cmdline+=quiet,` adds to what the file has: words to a text, entries to a list.
+It is set in the document that the file is, before that is understood: what other keys fill in follows it. With
+`kernel.cmdline+=quiet,` a value is added to what the file has: words to a text, entries to a list.
 """
 
 import os
 import re
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import Field
 
 from bootlab.document import Document
 from bootlab.errors import InputError
-from bootlab.system.complaint import complaints
-from bootlab.system.file import resolve_paths
+from bootlab.system.file import PATHS_HINT, parse_system, read_paths
 from bootlab.system.part import brief
 from bootlab.system.value import System
 
 _PIECE: Final = re.compile(r'"(?:[^"\\]|\\.)*"|\'[^\']*\'|[\[{]|[\]}]|,|[^"\',\[\]{}]+|.', re.S)
+_KEY: Final = re.compile(r'((?:"(?:[^"\\]|\\.)*"|\'[^\']*\'|[^"\'=+])*)(\+?)=(.*)', re.S)
+_BARE: Final = re.compile("[A-Za-z0-9_-]+")
 UNSET, UNCHANGED = "(not set)", "(as it is)"
 """What an empty value is called: one that leaves its key out, and one that adds nothing."""
 
@@ -52,44 +55,116 @@ class KeySetting(Document):
 def parse_setting(option: str, typed: str) -> tuple[str, list[KeySetting]]:
     """Return the key that `KEY=VALUE[,VALUE...]`, or `KEY+=...`, names, and each of its values once.
 
-    A comma within quotes, brackets or braces is part of a value. Raises InputError.
+    A key that is spelled in two ways is one key. A comma within quotes, brackets or braces is part of a value. Raises
+    InputError.
     """
-    key, equals, values = typed.partition("=")
-    adds = key.endswith("+")
-    key = key.removesuffix("+").strip()
-    if not equals or not key:
+    found = _KEY.fullmatch(typed)
+    if found is None or not found[1].strip():
         raise InputError(
             f"{option} {brief(typed)}: expected KEY=VALUE[,VALUE...]", hint=f"{option} rootfs.model=hdd,ssd"
         )
-    _words(option, key)
+    key, adds = ".".join(map(_spelled, _words(option, found[1].strip()))), bool(found[2])
     pieces, depth = [""], 0
-    for token in _PIECE.findall(values):
+    for token in _PIECE.findall(found[3]):
         if token == "," and depth <= 0:
             pieces.append("")
             continue
         depth += (token in ("[", "{")) - (token in ("]", "}"))
         pieces[-1] += token
-    return key, [KeySetting(key=key, text=text, adds=adds) for text in dict.fromkeys(piece.strip() for piece in pieces)]
+    texts = dict.fromkeys(piece.strip() for piece in pieces)
+    return key, [KeySetting(key=key, text=text, adds=adds) for text in texts]
 
 
-def with_setting(option: str, system: System, setting: KeySetting) -> System:
-    """Return the system with the key set, checked like a file; a path is relative to the current directory.
+def system_with(option: str, data: bytes, path: Path, settings: Sequence[KeySetting]) -> System:
+    """Return the system that the bytes of a file describe, the file being at `path`, with keys set.
 
-    Raises InputError that names the option and the key.
+    A path that is set is relative to the current directory. Raises InputError as of a file that says so itself, without
+    its name and with what is set.
     """
-    words = _words(option, setting.key)
-    named = f"{option} {setting.key}{'+' * setting.adds}={brief(setting.text)}"
-    if setting.adds and not setting.text:
-        return system
+
+    def change(document: dict[str, Any]) -> None:
+        for setting in settings:
+            if setting.text or not setting.adds:
+                _set(option, document, setting)
+
     try:
-        value = _resolved(option, words, setting.value, named) if setting.text else None
-        if setting.adds:
-            value = _added(_found(system, words), setting.text, value, named)
-        return System.model_validate(_changed(system, words, value, not setting.text, named))
-    except ValidationError as error:
-        raise InputError(
-            "\n".join(f"{named}: {one}" for one in complaints(error)), hint="docs/systems.md describes every key"
-        ) from error
+        return parse_system(data, path, changed=change)
+    except InputError as error:
+        said = ", ".join(f"{option} {one.key}{'+' * one.adds}={brief(one.text)}" for one in settings)
+        mistakes = [line.removeprefix(f"{path}:") for line in error.message.split("\n")]
+        hint = error.hint
+        if hint == PATHS_HINT:
+            hint = f"paths in a system file are relative to the file itself, those of {option} to the current directory"
+        raise InputError("\n".join(f"{one}, with {said}" for one in mistakes), hint=hint) from error
+
+
+def one_in_another(first: str, second: str) -> bool:
+    """Return whether one of two keys, as `parse_setting` returns them, is the other or holds it."""
+    short, long = sorted((_words("", first), _words("", second)), key=len)
+    return long[: len(short)] == short
+
+
+def _set(option: str, document: dict[str, Any], setting: KeySetting) -> None:
+    named = f"{option} {setting.key}{'+' * setting.adds}={brief(setting.text)}"
+    *above, last = _words(option, setting.key)
+    holder: Any = document
+    for word in above:
+        holder = _below(holder, word, named)
+    if isinstance(holder, list):
+        _below(holder, last, named)
+        place: Any = int(last)
+        old = holder[place]
+    elif isinstance(holder, dict):
+        place, old = last, holder.get(last)
+    else:
+        raise InputError(f"{named}: no table, and nothing can be set in it: {brief(repr(holder))}")
+    if not setting.text:
+        if isinstance(holder, list):
+            holder.pop(place)
+        else:
+            holder.pop(place, None)
+        return
+    value = setting.value
+    if setting.adds and isinstance(old, list):
+        own = value if isinstance(value, list) else [value]
+        holder[place] = own
+        _make_absolute(document, own)
+        holder[place] = [*old, *own]
+        return
+    if setting.adds and isinstance(old, str):
+        value = f"{old} {value if isinstance(value, str) else setting.text}".strip()
+    elif setting.adds and old is not None:
+        raise InputError(f"{named}: only to a text or a list can be added", hint="without the +, a value is set")
+    holder[place] = value
+    _make_absolute(document, value, holder, place)
+
+
+def _make_absolute(document: dict[str, Any], value: Any, holder: Any = None, place: Any = None) -> None:
+    # What holds a path is known by its place: a relative one that was set is beside the user, not beside the file.
+    for _, table, name in list(read_paths(document)):
+        mine = table is value or (table is holder and name == place) or _holds(value, table)
+        if mine and isinstance(table[name], str):
+            table[name] = os.path.abspath(table[name])
+
+
+def _holds(value: Any, part: Any) -> bool:
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return any(one is part or _holds(one, part) for one in inner)
+
+
+def _below(holder: Any, word: str, named: str) -> Any:
+    if isinstance(holder, list):
+        if not word.isdecimal() or int(word) >= len(holder):
+            raise InputError(f"{named}: {brief(word)} is none of its {len(holder)} entries, counted from 0")
+        return holder[int(word)]
+    if not isinstance(holder, dict):
+        raise InputError(f"{named}: no table, and nothing can be set in it: {brief(repr(holder))}")
+    return holder.setdefault(word, {})
+
+
+def _spelled(word: str) -> str:
+    # JSON's strings are TOML's.
+    return word if _BARE.fullmatch(word) else '"' + word.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def _words(option: str, key: str) -> list[str]:
@@ -105,54 +180,3 @@ def _words(option: str, key: str) -> list[str]:
         word, found = next(iter(found.items()))
         words.append(word)
     return words
-
-
-def _resolved(option: str, words: list[str], value: Any, named: str) -> Any:
-    # The value as a document has it where it stands, for what holds a path is known by its place there.
-    top: Any = value
-    for word in reversed(words):
-        top = [*({} for _ in range(int(word))), top] if re.fullmatch("[0-9]{1,2}", word) else {word: top}
-    missing = resolve_paths(top, Path(os.path.abspath(option)), None)
-    if missing:
-        raise InputError("\n".join(f"{named}: {one}" for one in missing), hint=f"a path of {option} is as it is typed")
-    for word in words:
-        top = top[int(word)] if isinstance(top, list) else top[word]
-    return top
-
-
-def _found(holder: Any, words: list[str]) -> Any:
-    for word in words:
-        if isinstance(holder, list | tuple):
-            holder = holder[int(word)] if word.isdecimal() and int(word) < len(holder) else None
-        else:
-            holder = holder.get(word) if isinstance(holder, dict) else getattr(holder, word, None)
-    return holder
-
-
-def _added(old: Any, text: str, value: Any, named: str) -> Any:
-    if isinstance(old, str):
-        return f"{old} {value if isinstance(value, str) else text}".strip()
-    if isinstance(old, list | tuple):
-        return [*old, *(value if isinstance(value, list) else [value])]
-    raise InputError(f"{named}: only to a text or a list can be added", hint="without the +, a value is set")
-
-
-def _changed(holder: Any, words: list[str], value: Any, unset: bool, named: str) -> Any:
-    if not words:
-        return value
-    word = words[0]
-    if isinstance(holder, list | tuple):
-        if not word.isdecimal() or int(word) >= len(holder):
-            raise InputError(f"{named}: {brief(word)} is none of its {len(holder)} entries, counted from 0")
-        index = int(word)
-        new = _changed(holder[index], words[1:], value, unset, named)
-        return [*holder[:index], new, *holder[index + 1 :]]
-    if isinstance(holder, BaseModel):
-        holder = {name: one for name, one in dict(holder).items() if one is not None}
-    elif holder is None:
-        holder = {}
-    elif not isinstance(holder, dict):
-        raise InputError(f"{named}: no table, and nothing can be set in it: {brief(repr(holder))}")
-    if unset and len(words) == 1:
-        return {name: one for name, one in holder.items() if name != word}
-    return {**holder, word: _changed(holder.get(word), words[1:], value, unset, named)}

@@ -38,7 +38,7 @@ class BootSweep:
         self.seeds = list(range(1, repeats + 1))
         self.places = places(system, wanted, repeats)
         # Each is checked before the first is prepared, which may build a kernel.
-        self._systems = {place: system_at(system, place, wanted.kernels) for place in self.places}
+        self.systems = {place: system_at(system, place, wanted) for place in self.places}
         self._shop = shop
         self._wall = system.clock.kind is not ClockKind.VIRTUAL
 
@@ -79,7 +79,7 @@ class BootSweep:
 
     def _prepare(self, shop: Workshop, place: SweptMachine) -> Prepared:
         self._shop.tell(f"preparing {place.label}")
-        return prepare(shop, self._systems[place])
+        return prepare(shop, self.systems[place])
 
     def _result(
         self,
@@ -111,10 +111,26 @@ class BootSweep:
                 *(_one_cpu_kernels(prepared, swept) if "vcpus" in swept else []),
                 *_cautions(swept, first.clock, first.accelerator, kvm, same_counts, priced=not unpriced),
             ],
-            hashes={place.booted(swept): prepared[place].hashes for place in self.places},
+            hashes=hashes_of(prepared, swept),
             host=first.host,
             run=str(engine.run.path),
         )
+
+
+def hashes_of(prepared: Mapping[SweptMachine, Prepared], swept: Sequence[str]) -> dict[str, dict[str, str]]:
+    """Return what was booted -> hashes of its inputs.
+
+    What a boot before has left is of its memory and vCPUs, too: places that differ so are told apart by these.
+    """
+    by_name: dict[str, dict[SweptMachine, dict[str, str]]] = {}
+    for place, one in prepared.items():
+        by_name.setdefault(place.booted(swept), {})[place] = one.hashes
+    found: dict[str, dict[str, str]] = {}
+    for name, alike_named in by_name.items():
+        alike = len({tuple(sorted(hashes.items())) for hashes in alike_named.values()}) == 1
+        for place, hashes in alike_named.items():
+            found[name if alike else f"{name}, {place.vcpus} vCPUs, {place.memory_mib} MiB, {place.page_size}"] = hashes
+    return found
 
 
 def _cell(place: SweptMachine, records: Sequence[BootRecord], wall: bool) -> PlaceResult:

@@ -5,7 +5,7 @@ Pure: values in, values out.
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Final
@@ -15,7 +15,7 @@ from pydantic import Field
 from bootlab.document import Document
 from bootlab.errors import InputError
 from bootlab.system import Kernel, System
-from bootlab.system.setting import KeySetting, with_setting
+from bootlab.system.setting import KeySetting, one_in_another
 
 AXES: Final = ("vcpus", "memory_mib", "page_size", "kernel")
 """Those with an option of their own; an axis of any other name is a key of the system file."""
@@ -26,6 +26,8 @@ _ELSEWHERE: Final = {
     "machine.page_size": "--page-size",
     "seed": "--seeds",
 }
+_WHOLE: Final = {"machine": "cpu", "kernel": "cmdline"}
+"""Tables of which a sweep sets keys, and some itself, each with an example."""
 _OF_ALL: Final = ("name", "clock", "extensions")
 """What all places of a sweep have in common."""
 MOST_BOOTS: Final = 500
@@ -83,6 +85,8 @@ class SweepAxes:
     page_size: tuple[str, ...] = ()
     kernels: Mapping[str, Kernel] | None = None
     settings: Mapping[str, Sequence[KeySetting]] = field(default_factory=dict)
+    made: Callable[[Sequence[KeySetting]], System] | None = None
+    """The system with keys set; needed where there are `settings`."""
 
     def swept(self) -> tuple[str, ...]:
         """Return the axes with more than one value."""
@@ -102,8 +106,11 @@ def places(system: System, wanted: SweepAxes, repeats: int) -> list[SweptMachine
     Raises InputError when there is nothing to sweep, when `repeats` boots of each are more than MOST_BOOTS, and for a
     key that is not to be set.
     """
-    for key in wanted.settings:
+    for index, key in enumerate(wanted.settings):
         _expect_free(key, wanted)
+        for other in list(wanted.settings)[:index]:
+            if one_in_another(key, other):
+                raise InputError(f"{OPTION} {other} and {key}: one is in the other, so only the last would count")
     if not wanted.swept():
         raise InputError(
             "nothing to sweep: no option has more than one value",
@@ -131,12 +138,12 @@ def places(system: System, wanted: SweepAxes, repeats: int) -> list[SweptMachine
     return found
 
 
-def system_at(system: System, place: SweptMachine, kernels: Mapping[str, Kernel] | None) -> System:
+def system_at(system: System, place: SweptMachine, wanted: SweepAxes) -> System:
     """Return the system to boot at a place. Raises InputError for one that cannot be."""
-    for setting in place.settings:
-        system = with_setting(OPTION, system, setting)
-    if kernels is not None:
-        system = system.with_part("kernel", **dict(kernels[place.kernel]))
+    if wanted.made is not None and place.settings:
+        system = wanted.made(place.settings)
+    if wanted.kernels is not None:
+        system = system.with_part("kernel", **dict(wanted.kernels[place.kernel]))
     return system.with_part("machine", vcpus=place.vcpus, memory_mib=place.memory_mib, page_size=place.page_size)
 
 
@@ -144,6 +151,8 @@ def _expect_free(key: str, wanted: SweepAxes) -> None:
     if (option := _ELSEWHERE.get(key)) is not None:
         raise InputError(f"{OPTION} {key}: has an option of its own", hint=option)
     part = key.partition(".")[0]
+    if key in _WHOLE:
+        raise InputError(f"{OPTION} {key}: set a key of it, as in {key}.{_WHOLE[key]}")
     if part in _OF_ALL:
         raise InputError(f"{OPTION} {key}: all places of a sweep have the system's own {part}")
     if part == "kernel" and wanted.kernels is not None:

@@ -37,8 +37,7 @@ def sweep_markdown(result: SweepResult) -> str:
         for trend in along[:1]:
             of = f", {plain(line_name(result, axis, trend.place))}" if others(result, axis) else ""
             parts += [f"Phases by {title(axis)}{of}, ms:", _phases(trend)]
-        if axis not in NUMERIC:
-            name, cells = next(iter(lines_along(result, axis).items()))
+        for name, cells in list(lines_along(result, axis).items())[:1] if axis not in NUMERIC else []:
             of = f", {plain(name)}" if others(result, axis) else ""
             parts += [f"Phases by {plain(title(axis))}{of}, ms:", _side_by_side(axis, cells)]
     parts += [prose(f"Caution: {plain(caution)}") for caution in result.cautions]

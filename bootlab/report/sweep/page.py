@@ -66,6 +66,8 @@ def sweep_page(result: SweepResult) -> str:
 
 def _keys(result: SweepResult) -> Html:
     places = [(cell.ready.median, cell) for cell in result.cells if cell.ready is not None]
+    if not places:
+        return key_figures()
     figures: list[Html] = []
     for which, kind, found in (
         ("shortest", "recommended", min(places, key=lambda place: place[0])),
@@ -90,7 +92,9 @@ def _slope_key(along: Sequence[Trend]) -> Html:
 
 
 def _axis(result: SweepResult, axis: str) -> Html:
-    lines = lines_along(result, axis)
+    lines, anchor = lines_along(result, axis), f"by-{re.sub('[^a-z0-9]+', '-', axis)}"
+    if not lines:
+        return section(anchor, f"By {title(axis)}", tag("p", "No place was ready."))
     numeric = axis in NUMERIC
     values = list(dict.fromkeys(cell.place.at(axis) for cell in result.cells))
 
@@ -118,11 +122,10 @@ def _axis(result: SweepResult, axis: str) -> Html:
         name = line_name(result, axis, trend.place)
         wide = tag("div", _trend(trend, figure_clock(result)), class_="wide")
         parts.append(wide if not others(result, axis) else fold(f"Phase by phase: {name}", wide, opened=index == 0))
-    if not numeric:
-        name, cells = next(iter(lines.items()))
+    for name, cells in list(lines.items())[:1] if not numeric else []:
         caption = f"{name}: phases, ms, {figure_clock(result)}" if others(result, axis) else "Phases, ms"
         parts.append(tag("div", _side_by_side(axis, cells, caption), class_="wide"))
-    return section(f"by-{re.sub('[^a-z0-9]+', '-', axis)}", f"By {title(axis)}", *parts)
+    return section(anchor, f"By {title(axis)}", *parts)
 
 
 def _side_by_side(axis: str, cells: Sequence[PlaceResult], caption: str) -> Html:

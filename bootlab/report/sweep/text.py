@@ -46,8 +46,7 @@ def sweep(result: SweepResult) -> RenderableType:
         for trend in along[: _WHOLE if len(along) <= _WHOLE else 1]:
             of = f": {line_name(result, axis, trend.place)}" if others(result, axis) else ""
             lines += [Text(), Text(f"by {title(axis)}{visible(of)}, ms", style="bold"), _trend(trend)]
-        if axis not in NUMERIC:
-            name, cells = next(iter(lines_along(result, axis).items()))
+        for name, cells in list(lines_along(result, axis).items())[:1] if axis not in NUMERIC else []:
             of = f": {name}" if others(result, axis) else ""
             lines += [Text(), Text(visible(f"by {title(axis)}{of}, ms"), style="bold"), _side_by_side(axis, cells)]
     lines += [Text(f"caution: {caution}", style="yellow") for caution in result.cautions]

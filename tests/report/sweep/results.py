@@ -12,6 +12,10 @@ DATA = Path(__file__).parents[2] / "data" / "report"
 SWEEP = SweepResult.model_validate_json((DATA / "sweep.json").read_text())
 MODELS = SweepResult.model_validate_json((DATA / "sweep-models.json").read_text())
 """One key of a system file in three values."""
+NOWHERE = MODELS.model_copy(
+    update={"cells": [one.model_copy(update={"outcome": "hung", "ready": None}) for one in MODELS.cells]}
+)
+"""No place was ready."""
 STUDY = CompressionResult.model_validate_json((DATA / "compression.json").read_text())
 
 

@@ -1,7 +1,7 @@
 """Sweeps in Markdown."""
 
 from bootlab.report.sweep.markdown import sweep_markdown
-from tests.report.sweep.results import MODELS, SWEEP
+from tests.report.sweep.results import MODELS, NOWHERE, SWEEP
 
 
 def test_a_sweep_has_its_places_its_lines_and_the_phases_of_the_first() -> None:
@@ -35,3 +35,8 @@ def test_what_only_one_place_booted_is_said_of_it() -> None:
     hashes = {**MODELS.hashes, name: {**MODELS.hashes[name], "rootfs": "f" * 64}}
     text = sweep_markdown(MODELS.model_copy(update={"hashes": hashes})).replace("\n", " ")
     assert "rootfs.model ssd: rootfs ffffffffffff" in text
+
+
+def test_a_sweep_without_a_place_that_was_ready_has_its_outcomes() -> None:
+    text = sweep_markdown(NOWHERE)
+    assert text.count("hung") == 3 and "Phases" not in text

@@ -7,7 +7,7 @@ from bootlab.report.compression.page import compression_page
 from bootlab.report.profile.sweep_page import profile_sweep_page
 from bootlab.report.sweep.page import sweep_page
 from tests.report.boots.test_page import Reader
-from tests.report.sweep.results import MODELS, STUDY, SWEEP
+from tests.report.sweep.results import MODELS, NOWHERE, STUDY, SWEEP
 
 HOSTILE = "</script><script>window.stolen=1</script>"
 
@@ -31,6 +31,7 @@ PAGES = {
     "sweep": sweep_page(SWEEP),
     "hostile": sweep_page(SWEEP.model_copy(update={"system": HOSTILE, "cautions": [HOSTILE], "run": HOSTILE})),
     "models": sweep_page(MODELS),
+    "nowhere": sweep_page(NOWHERE),
     "study": compression_page(STUDY),
     "profile-sweep": profile_sweep_page(profile_sweep()),
 }

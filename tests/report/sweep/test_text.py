@@ -2,7 +2,7 @@
 
 from bootlab.report.compression import text as compression_text
 from bootlab.report.sweep import text as sweep_text
-from tests.report.sweep.results import MODELS, STUDY, SWEEP, printed
+from tests.report.sweep.results import MODELS, NOWHERE, STUDY, SWEEP, printed
 
 
 def test_terminal() -> None:
@@ -20,3 +20,7 @@ def test_values_without_a_distance_stand_side_by_side() -> None:
     assert "by rootfs.model" in text
     assert "user space   3444.99 2554.99 2605.00" in text
     assert "read MiB" in text and "1772.77" in text
+
+
+def test_a_sweep_without_a_place_that_was_ready_has_its_outcomes() -> None:
+    assert printed(sweep_text.sweep(NOWHERE), width=120).count("hung") == 3
