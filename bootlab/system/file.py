@@ -129,44 +129,40 @@ def _resolve_paths(document: dict[str, Any], file: Path, moved: Moved | None) ->
 
 def read_paths(document: dict[str, Any]) -> Iterator[tuple[str, Any, Any]]:
     """Yield each place of a document that holds a path: the key, the table or list that it is in, its name there."""
-
-    def table(value: Any) -> dict[str, Any]:
-        return value if isinstance(value, dict) else {}
-
-    build = table(table(document.get("kernel")).get("build"))
-    bootloader = table(document.get("bootloader"))
+    build = _table(_table(document.get("kernel")).get("build"))
+    bootloader = _table(document.get("bootloader"))
     for key, holder, names in (
-        ("kernel", table(document.get("kernel")), ("image", "symbols")),
+        ("kernel", _table(document.get("kernel")), ("image", "symbols")),
         ("kernel.build", build, ("source", "config")),
         ("bootloader", bootloader, ("source", "config", "opensbi")),
-        ("card", table(document.get("card")), ("path", "dtb")),
-        ("image", table(document.get("image")), ("path",)),
-        ("flash", table(document.get("flash")), ("path",)),
-        ("target", table(document.get("target")), ("boots", "mmds")),
-        ("network", table(document.get("network")), ("metadata",)),
-        ("initramfs", table(document.get("initramfs")), ("path", "init", "directory")),
-        ("rootfs", table(document.get("rootfs")), ("path", "source", "init", "directory", "layout")),
+        ("card", _table(document.get("card")), ("path", "dtb")),
+        ("image", _table(document.get("image")), ("path",)),
+        ("flash", _table(document.get("flash")), ("path",)),
+        ("target", _table(document.get("target")), ("boots", "mmds")),
+        ("network", _table(document.get("network")), ("metadata",)),
+        ("initramfs", _table(document.get("initramfs")), ("path", "init", "directory")),
+        ("rootfs", _table(document.get("rootfs")), ("path", "source", "init", "directory", "layout")),
     ):
         for name in names:
             if name in holder:
                 yield f"{key}.{name}", holder, name
-    target = table(document.get("target"))
+    target = _table(document.get("target"))
     # A program without a slash is one that PATH finds.
     named = [name for name in _PROGRAMS if "/" in str(target.get(name, ""))]
     for name in (*named, *(name for name in _PLACES if name in target)):
         yield f"target.{name}", target, name
     for part in ("initramfs", "rootfs"):
-        coldplug = table(table(document.get(part)).get("coldplug"))
+        coldplug = _table(_table(document.get(part)).get("coldplug"))
         if "devices" in coldplug:
             yield f"{part}.coldplug.devices", coldplug, "devices"
         for name, key in (("readahead", "pack"), ("preload", "habits")):
-            holder = table(table(document.get(part)).get(name))
+            holder = _table(_table(document.get(part)).get(name))
             if key in holder:
                 yield f"{part}.{name}.{key}", holder, key
-        files = table(table(document.get(part)).get("files"))
+        files = _table(_table(document.get(part)).get("files"))
         for name in files:
             yield f'{part}.files."{name}"', files, name
-    firmware = table(table(document.get("machine")).get("firmware_build"))
+    firmware = _table(_table(document.get("machine")).get("firmware_build"))
     if "source" in firmware:
         yield "machine.firmware_build.source", firmware, "source"
     builds = (("kernel.build", build), ("bootloader", bootloader), ("machine.firmware_build", firmware))
@@ -178,19 +174,23 @@ def read_paths(document: dict[str, Any]) -> Iterator[tuple[str, Any, Any]]:
     extensions = document.get("extensions")
     for index in range(len(extensions) if isinstance(extensions, list) else 0):
         yield f"extensions[{index}]", extensions, index
-    for name, mark in table(table(document.get("screen")).get("marks")).items():
-        if "picture" in table(mark):
-            yield f"screen.marks.{name}.picture", table(mark), "picture"
+    for name, mark in _table(_table(document.get("screen")).get("marks")).items():
+        if "picture" in _table(mark):
+            yield f"screen.marks.{name}.picture", _table(mark), "picture"
     disks = document.get("disks")
     for index, disk in enumerate(disks if isinstance(disks, list) else ()):
-        if "path" in table(disk):
+        if "path" in _table(disk):
             yield f"disks[{index}].path", disk, "path"
-    clock = table(document.get("clock"))
+    clock = _table(document.get("clock"))
     if str(clock.get("host_model", "")).endswith(".toml"):
         yield "clock.host_model", clock, "host_model"
-    machine = table(document.get("machine"))
+    machine = _table(document.get("machine"))
     if machine.get("firmware", "default") not in ("default", "qboot", "ovmf"):
         yield "machine.firmware", machine, "firmware"
+
+
+def _table(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
 
 
 def _is_there(path: Path, key: str) -> bool:
