@@ -7,8 +7,7 @@
  * now, and is another one in every clone. That answer is "ready".
  *
  * With `answers=FILE` among the kernel's words the answer is on the disk, too, before it is given: written and flushed. With
- * `agent=FILE` that program runs in the place of the clone agent, as bootlab-sleep of examples/persistence; with `settle=FILE` none
- * runs there, and that one once the answer is given.
+ * `agent=FILE` that program runs in the place of the clone agent, as bootlab-sleep of examples/persistence.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -108,13 +107,13 @@ static void write_down(const char *path, const struct answer *answer)
 		fail(path);
 }
 
-static void run(const char *program, const char *argument)
+static void run(const char *program)
 {
 	pid_t pid = fork();
 	int status = 0;
 
 	if (pid == 0) {
-		execl(program, program, argument, (char *)NULL);
+		execl(program, program, (char *)NULL);
 		_exit(127);
 	}
 	if (pid < 0 || waitpid(pid, &status, 0) != pid || status != 0)
@@ -123,7 +122,7 @@ static void run(const char *program, const char *argument)
 
 int main(void)
 {
-	const char *answers = getenv("answers"), *agent = getenv("agent"), *settle = getenv("settle");
+	const char *answers = getenv("answers"), *agent = getenv("agent");
 	uint64_t index = ASKED;
 	struct answer answer;
 	int worker;
@@ -133,12 +132,11 @@ int main(void)
 	mkdir("/dev", 0755);
 	if (mount("proc", "/proc", "proc", 0, NULL) || (mount("devtmpfs", "/dev", "devtmpfs", 0, NULL) && errno != EBUSY))
 		fail("mount");
-	/* Those two ask the kernel by its files. */
-	if ((agent || settle) && mount("sysfs", "/sys", "sysfs", 0, NULL))
+	/* It asks the kernel by its files. */
+	if (agent && mount("sysfs", "/sys", "sysfs", 0, NULL))
 		fail("/sys");
 	worker = start_worker();
-	if (!settle)
-		run(agent ? agent : "/sbin/bootlab-clone", NULL);
+	run(agent ? agent : "/sbin/bootlab-clone");
 	if (write(worker, &index, sizeof index) != sizeof index || read(worker, &answer, sizeof answer) != sizeof answer)
 		fail("the worker does not answer");
 	if (answers)
@@ -149,8 +147,6 @@ int main(void)
 		fail("a wrong answer");
 	}
 	printf("bootlab: fact session %016llx\nbootlab: check ok\n", (unsigned long long)answer.session);
-	if (settle)
-		run(settle, "settle");
 	for (;;)
 		pause();
 }

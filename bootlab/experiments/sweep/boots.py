@@ -177,6 +177,7 @@ def _boot(record: BootRecord) -> Boot:
         idle_ns=record.idle_ns,
         counted_ns=record.counted_ns if record.price is not None else None,
         phases_ns=phases,
+        cpu=record.cpu,
         run=record.run,
     )
 

@@ -45,6 +45,8 @@ class Boot(Document):
     counted_ns: int | None = Field(default=None, exclude_if=lambda value: value is None)
     """Instructions + idle, where the other times are a price."""
     phases_ns: dict[str, int]
+    cpu: str = Field(default="", exclude_if=lambda value: not value)
+    """The CPU model, which may be another at each place."""
     run: str
 
 

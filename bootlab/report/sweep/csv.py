@@ -32,7 +32,7 @@ def sweep_csv(result: SweepResult) -> str:
         for boot in cell.boots:
             writer.writerow([
                 result.system, place.kernel, place.vcpus, place.memory_mib, place.page_size, boot.seed, result.clock,
-                result.accelerator, result.ns_per_instruction, result.cpu, boot.outcome, boot.total_ns,
+                result.accelerator, result.ns_per_instruction, boot.cpu or result.cpu, boot.outcome, boot.total_ns,
                 boot.instructions, boot.idle_ns, *(one.text for one in place.settings),
                 *_priced(result, boot.counted_ns), *(boot.phases_ns.get(name) for name in phases),
             ])  # fmt: skip

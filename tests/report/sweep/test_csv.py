@@ -25,3 +25,10 @@ def test_csv_has_every_boot_and_every_total() -> None:
         load_ns = int(row["loaded_bytes"]) * 1000 / float(row["mb_s"]) + 2 * float(row["latency_us"]) * 1000
         assert int(row["load_ns"]) == round(load_ns)
         assert int(row["total_ns"]) == int(row["boot_ns"]) + int(row["load_ns"])
+
+
+def test_each_boot_has_its_own_cpu_model() -> None:
+    first, *rest = MODELS.cells
+    other = first.model_copy(update={"boots": [one.model_copy(update={"cpu": "qemu64"}) for one in first.boots]})
+    rows = list(csv.DictReader(io.StringIO(sweep_csv(MODELS.model_copy(update={"cells": [other, *rest]})))))
+    assert [row["cpu"] for row in rows] == ["qemu64", "max", "max"]
