@@ -4,6 +4,7 @@ from pathlib import Path
 
 from bootlab.build.workshop import Workshop
 from bootlab.cli.options.arguments import Json, Runs, names_system, open_shop, open_store, open_system
+from bootlab.cli.options.settings import Settings, expect_none_set, set_in
 from bootlab.cli.profile.boots import Subject, prepare_profile, profile_boot, save_profile, start_run
 from bootlab.cli.profile.evidence import Goal, expect_goal, gather_evidence
 from bootlab.cli.profile.verb import SystemOrRun
@@ -20,7 +21,9 @@ from bootlab.profile.asked.request import ProfileRequest
 from bootlab.report.findings.view import audit_view
 
 
-def audit(system: SystemOrRun, goal: Goal = None, json: Json = False, runs: Runs = None) -> int:
+def audit(
+    system: SystemOrRun, goal: Goal = None, settings: Settings = None, json: Json = False, runs: Runs = None
+) -> int:
     """Say what one boot of a distribution did for nothing: modules, devices, udev's events, waits, units.
 
     Each finding has its measured cost up to ready, instructions and idle time, and the technique that removes it, or
@@ -29,13 +32,18 @@ def audit(system: SystemOrRun, goal: Goal = None, json: Json = False, runs: Runs
     """
     store = open_store(runs)
     if names_system(system):
-        subject = Subject(open_system(Path(system), silent=json), Path(system), ProfileRequest(paths=True, calls=CALLS))
+        subject = Subject(
+            open_system(Path(system), silent=json, settings=settings),
+            Path(system),
+            ProfileRequest(paths=True, calls=CALLS),
+        )
         prepared = prepare_profile(subject, silent=json)
-        run = start_run(store, RunKind.AUDIT, {LABEL: subject}, {"paths": True})
+        run = start_run(store, RunKind.AUDIT, {LABEL: subject}, {"paths": True, **set_in(settings)})
         with run.locked():
             analysis = profile_boot(subject, prepared, run, LABEL, silent=json)
             save_profile(run, Profiled(analysis))
     else:
+        expect_none_set(settings, system)
         run, label = require_profile(store, system)
         analysis = read_profile_run(run, label)
     if not json:

@@ -12,6 +12,7 @@ from bootlab.cli.options.outputs import rebuilt_comment
 from bootlab.cli.options.places import choose_place
 from bootlab.cli.options.power_on import PowerOnWords, with_power_on
 from bootlab.cli.options.price import PriceModel, with_price
+from bootlab.cli.options.settings import Settings, set_in
 from bootlab.cli.snapshot.restoring import RestoreRequest, Speech, restore
 from bootlab.cli.terminal.doubts import warn_of_doubts
 from bootlab.cli.terminal.files import expect_file, inputs_of, write_text
@@ -78,6 +79,7 @@ def boot(
     lives: Lives = None,
     life_s: LifeSeconds = None,
     parallel: Parallel = None,
+    settings: Settings = None,
     price: PriceModel = None,
     power_on: PowerOnWords = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Do not show the console.")] = False,
@@ -92,7 +94,7 @@ def boot(
     With --lives it is a disk image that boots again and again: a first boot does more (docs/images.md).
     Exit code 0: ready and well; 1: anything else.
     """
-    value = with_price(with_power_on(open_system(system, silent=json), power_on), price)
+    value = with_price(with_power_on(open_system(system, silent=json, settings=settings), power_on), price)
     if seed is not None:
         value = value.with_seed(seed)
     if write_system is not None:
@@ -119,7 +121,9 @@ def boot(
         if snapshot is not None:
             live = None if json or quiet or clones is not None else _LiveConsole()
             return restore(prepared, system, asked, Speech(json, runs, live.show if live is not None else None))
-    run = open_store(runs).start(RunKind.BOOT, value.name, {"system": str(system), "seed": value.seed})
+    run = open_store(runs).start(
+        RunKind.BOOT, value.name, {"system": str(system), "seed": value.seed, **set_in(settings)}
+    )
 
     live = _LiveConsole()
     record = one_boot.boot(prepared, run.boot_directory("1"), on_line=None if json or quiet else live.show)

@@ -24,6 +24,7 @@ from bootlab.cli.options.from_mark import BeginsAtMark, expect_from_mark
 from bootlab.cli.options.hyperfine import Hyperfine, expect_hyperfine, write_hyperfine
 from bootlab.cli.options.places import ChosenPlace, Cluster, choose_place
 from bootlab.cli.options.price import PriceModel, with_price
+from bootlab.cli.options.settings import Settings, expect_none_set, set_in
 from bootlab.cli.terminal.showing import show
 from bootlab.cli.terminal.speech import BootProgress, boot_progress
 from bootlab.errors import InputError
@@ -66,6 +67,7 @@ def compare(
             "-n", "--number", metavar="N", min=2, max=10000, help="Boots a side. [default: 5 virtual, 15 wall]"
         ),
     ] = None,
+    settings: Settings = None,
     price: PriceModel = None,
     from_mark: BeginsAtMark = None,
     parallel: Parallel = None,
@@ -84,14 +86,14 @@ def compare(
     names = [a, b, *(more or [])]
     if len(names) > len(ascii_lowercase):
         raise InputError(f"cannot compare {len(names)} systems: at most {len(ascii_lowercase)} at once")
-    sides = [_side(store, name, price) for name in names]
+    sides = [_side(store, name, price, settings) for name in names]
     _refuse_early(sides, number)
     expect_from_mark(from_mark, chosen)
     expect_hyperfine(hyperfine, [side.path for side in sides if side.path is not None])
     prepared = [_prepare(side, chosen, silent=json) for side in sides]
     _expect_beginnings(sides, prepared, from_mark)
     between = "-vs-" if len(sides) == 2 else "-to-"
-    asked = {"systems": names, "number": number}
+    asked = {"systems": names, "number": number, **set_in(settings)}
     run = store.start(RunKind.COMPARE, f"{sides[0].name}{between}{sides[-1].name}", asked)
     with run.locked():
         if sides[0].clock == "virtual":
@@ -129,10 +131,11 @@ class _Side:
         return self.recorded.members[0].clock
 
 
-def _side(store: Store, name: str, price: str | None) -> _Side:
+def _side(store: Store, name: str, price: str | None, settings: list[str] | None) -> _Side:
     if names_system(name):
-        system = with_price(open_system(Path(name)), price)
+        system = with_price(open_system(Path(name), settings=settings), price)
         return _Side(system.name, Path(name), system, None)
+    expect_none_set(settings, name)
     if price is not None:
         raise InputError(
             f"--price {price}: {name} is a run: its boots are as they were", hint="name the system that it booted"

@@ -11,6 +11,7 @@ from bootlab.cli.options.lives import LifeSeconds, Lives, LivesRequest, boot_liv
 from bootlab.cli.options.places import ChosenPlace, Cluster, choose_place
 from bootlab.cli.options.power_on import PowerOnWords, with_power_on
 from bootlab.cli.options.price import PriceModel, with_price
+from bootlab.cli.options.settings import Settings, set_in
 from bootlab.cli.terminal.doubts import warn_of_doubts
 from bootlab.cli.terminal.showing import show
 from bootlab.cli.terminal.speech import boot_progress, err
@@ -40,6 +41,7 @@ def measure(
     ] = False,
     lives: Lives = None,
     life_s: LifeSeconds = None,
+    settings: Settings = None,
     price: PriceModel = None,
     power_on: PowerOnWords = None,
     parallel: Parallel = None,
@@ -55,7 +57,7 @@ def measure(
     is a series, and a step that chance makes longer is named (docs/images.md).
     """
     chosen = choose_place(cluster, parallel)
-    value = with_price(with_power_on(open_system(system, silent=json), power_on), price)
+    value = with_price(with_power_on(open_system(system, silent=json, settings=settings), power_on), price)
     count = number or default_number(value)
     seeds = [seed if same_seed else seed + index for index in range(count)]
     expect_hyperfine(hyperfine, [system])
@@ -67,7 +69,9 @@ def measure(
     warn_of_doubts(value)
     with naming(system):
         prepared = prepare(chosen.furnish(open_shop(silent=json)), value)
-    run = open_store(runs).start(RunKind.MEASURE, value.name, {"system": str(system), "number": count, "seed": seed})
+    run = open_store(runs).start(
+        RunKind.MEASURE, value.name, {"system": str(system), "number": count, "seed": seed, **set_in(settings)}
+    )
     with run.locked():
         records = boot_series(prepared, seeds, run, chosen=chosen, silent=json)
     result = series_of(run, records)

@@ -9,7 +9,17 @@ from typing import Annotated
 import typer
 
 from bootlab.build.workshop import Workshop
-from bootlab.cli.options.arguments import Json, Parallel, Runs, SystemFile, naming, open_cache, open_store, open_system
+from bootlab.cli.options.arguments import (
+    Json,
+    Parallel,
+    Runs,
+    SystemFile,
+    naming,
+    open_cache,
+    open_store,
+    open_system,
+    settable,
+)
 from bootlab.cli.options.places import Cluster, choose_place
 from bootlab.cli.options.price import PriceModel, absolute_model, with_price
 from bootlab.cli.options.ranges import LEAST_MIB, MOST_MIB, MOST_VCPUS, parse_numbers, parse_sizes, parse_words
@@ -23,14 +33,12 @@ from bootlab.errors import InputError, StoreError
 from bootlab.experiments.engine import Engine
 from bootlab.experiments.store import RunKind
 from bootlab.experiments.sweep.boots import BootSweep
-from bootlab.experiments.sweep.machines import OPTION, SweepAxes
+from bootlab.experiments.sweep.machines import SweepAxes
 from bootlab.measure.record_files import write_json
 from bootlab.report.sweep.csv import sweep_csv
 from bootlab.report.sweep.view import sweep_view
 from bootlab.system import ClockKind, Kernel, PageSize, System
-from bootlab.system.file import read_text
-from bootlab.system.setting import KeySetting, parse_setting, system_with
-from bootlab.system.text import system_text
+from bootlab.system.setting import OPTION, KeySetting, parse_setting, system_with
 from bootlab.targets.registry import target_of
 
 _VIRTUAL_REPEATS, _WALL_REPEATS = 3, 10
@@ -187,7 +195,7 @@ def _wanted(asked: _SweepRequest, path: Path, value: System) -> tuple[SweepAxes,
         kernels[name] = one.kernel
     settings: dict[str, list[KeySetting]] = {}
     for typed in asked.settings:
-        key, values = parse_setting(OPTION, typed)
+        key, values = parse_setting(typed)
         if key in settings:
             raise InputError(f"{OPTION} {key}: given twice", hint=f"{OPTION} {key}=VALUE,VALUE")
         settings[key] = values
@@ -205,6 +213,5 @@ def _wanted(asked: _SweepRequest, path: Path, value: System) -> tuple[SweepAxes,
 
 
 def _maker(asked: _SweepRequest, path: Path, value: System) -> Callable[[Sequence[KeySetting]], System]:
-    # Of an image or an output, which no file says, the file that `boot --write-system` would write.
-    data = read_text(path) if path.suffix == ".toml" else system_text(value).encode()
-    return lambda settings: with_price(system_with(OPTION, data, path, settings), asked.price)
+    data = settable(path, value)
+    return lambda settings: with_price(system_with(data, path, settings), asked.price)

@@ -20,6 +20,7 @@ from bootlab.cli.options.arguments import (
 from bootlab.cli.options.from_mark import BeginsAtMark, expect_from_mark
 from bootlab.cli.options.places import Cluster, choose_place
 from bootlab.cli.options.price import PriceModel, absolute_model, with_price
+from bootlab.cli.options.settings import Settings
 from bootlab.cli.resuming import Resume, digest, kept, settle
 from bootlab.cli.terminal.doubts import warn_of_doubts
 from bootlab.cli.terminal.showing import show
@@ -109,6 +110,7 @@ def try_(
         typer.Option("--audit", metavar="RUN", help="What bootlab audit found, for techniques that ask for it."),
     ] = None,
     from_mark: BeginsAtMark = None,
+    settings: Settings = None,
     price: PriceModel = None,
     resume: Resume = None,
     parallel: Parallel = None,
@@ -124,13 +126,14 @@ def try_(
     time includes that of loading kernel and initramfs, by that model. With --price savings and verdicts are of the
     price under that model, and instructions + idle stand beside.
     """
-    chosen, value = choose_place(cluster, parallel), open_system(system, silent=json)
+    chosen, value = choose_place(cluster, parallel), open_system(system, silent=json, settings=settings)
     store = open_store(runs)
     with_price(value, price)
     now = _TrialRequest(
         system=digest(value),
         price=absolute_model(price),
         from_mark=from_mark,
+        settings=settings or [],
         techniques=technique or [],
         plan=plan or "gain",
         seeds=seeds or (3 if value.clock.kind is ClockKind.VIRTUAL else 10),
@@ -143,10 +146,12 @@ def try_(
     )
     if value.clock.kind is not ClockKind.VIRTUAL and now.seeds < FEWEST_WALL:
         raise InputError(f"--seeds {now.seeds}: a noisy clock needs at least {FEWEST_WALL} boots a side")
-    options = [technique, plan, seeds, nulls, alone, stack, ablation, audit, price, from_mark]
+    options = [technique, plan, seeds, nulls, alone, stack, ablation, audit, price, from_mark, settings]
     question = settle(store, resume, RunKind.TRY, value.name, now, options)
     asked = question.asked
-    question.expect_unchanged(asked.system, now.system)
+    if asked.settings != now.settings:
+        value = open_system(system, silent=True, settings=asked.settings)
+    question.expect_unchanged(asked.system, digest(value))
     expect_from_mark(asked.from_mark, chosen)
     _expect_sense(asked)
     value = with_price(value, asked.price)
@@ -211,7 +216,8 @@ class _TrialRequest(Document):
     outside: dict[str, str] = {}
     """Techniques that are not bootlab's own -> the sha256 of the file that each is in."""
     from_mark: str | None = None
-    """Older runs lack the last seven fields."""
+    settings: list[str] = []
+    """What `--set` sets, as typed. Older runs lack the last eight fields."""
 
 
 def _expect_sense(asked: _TrialRequest) -> None:

@@ -1,4 +1,4 @@
-"""A key of a system file set on the command line, `rootfs.model=hdd,ssd`: one value for each system that is booted.
+"""A key of a system file set on the command line, `--set rootfs.model=ssd`; a sweep takes several values, one each.
 
 It is set in the document that the file is, before that is understood: what other keys fill in follows it. With
 `kernel.cmdline+=quiet,` a value is added to what the file has: words to a text, entries to a list.
@@ -19,6 +19,8 @@ from bootlab.system.file import PATHS_HINT, parse_system, read_paths
 from bootlab.system.part import brief
 from bootlab.system.value import System
 
+OPTION: Final = "--set"
+"""How verbs call it."""
 _PIECE: Final = re.compile(r'"(?:[^"\\]|\\.)*"|\'[^\']*\'|[\[{]|[\]}]|,|[^"\',\[\]{}]+|.', re.S)
 _KEY: Final = re.compile(r'((?:"(?:[^"\\]|\\.)*"|\'[^\']*\'|[^"\'=+])*)(\+?)=(.*)', re.S)
 _BARE: Final = re.compile("[A-Za-z0-9_-]+")
@@ -52,7 +54,7 @@ class KeySetting(Document):
             return self.text
 
 
-def parse_setting(option: str, typed: str) -> tuple[str, list[KeySetting]]:
+def parse_setting(typed: str) -> tuple[str, list[KeySetting]]:
     """Return the key that `KEY=VALUE[,VALUE...]`, or `KEY+=...`, names, and each of its values once.
 
     A key that is spelled in two ways is one key. A comma within quotes, brackets or braces is part of a value. Raises
@@ -61,9 +63,9 @@ def parse_setting(option: str, typed: str) -> tuple[str, list[KeySetting]]:
     found = _KEY.fullmatch(typed)
     if found is None or not found[1].strip():
         raise InputError(
-            f"{option} {brief(typed)}: expected KEY=VALUE[,VALUE...]", hint=f"{option} rootfs.model=hdd,ssd"
+            f"{OPTION} {brief(typed)}: expected KEY=VALUE[,VALUE...]", hint=f"{OPTION} rootfs.model=hdd,ssd"
         )
-    key, adds = ".".join(map(_spelled, _words(option, found[1].strip()))), bool(found[2])
+    key, adds = ".".join(map(_spelled, _words(found[1].strip()))), bool(found[2])
     pieces, depth = [""], 0
     for token in _PIECE.findall(found[3]):
         if token == "," and depth <= 0:
@@ -75,7 +77,25 @@ def parse_setting(option: str, typed: str) -> tuple[str, list[KeySetting]]:
     return key, [KeySetting(key=key, text=text, adds=adds) for text in texts]
 
 
-def system_with(option: str, data: bytes, path: Path, settings: Sequence[KeySetting]) -> System:
+def parse_single(typed: Sequence[str]) -> list[KeySetting]:
+    """Return what several `KEY=VALUE` and `KEY+=VALUE` set in one system: each has one value. Raises InputError."""
+    settings: list[KeySetting] = []
+    for one in typed:
+        key, values = parse_setting(one)
+        if len(values) > 1:
+            raise InputError(
+                f"{OPTION} {brief(one)}: {len(values)} values, and one system is booted",
+                hint="bootlab sweep boots one after another; a value with a comma in it is written in quotes",
+            )
+        for other in settings:
+            both_add = key == other.key and values[0].adds and other.adds
+            if one_in_another(key, other.key) and not both_add:
+                raise InputError(f"{OPTION} {other.key} and {key}: one is in the other, so only the last would count")
+        settings += values
+    return settings
+
+
+def system_with(data: bytes, path: Path, settings: Sequence[KeySetting]) -> System:
     """Return the system that the bytes of a file describe, the file being at `path`, with keys set.
 
     A path that is set is relative to the current directory. Raises InputError as of a file that says so itself, without
@@ -85,28 +105,28 @@ def system_with(option: str, data: bytes, path: Path, settings: Sequence[KeySett
     def change(document: dict[str, Any]) -> None:
         for setting in settings:
             if setting.text or not setting.adds:
-                _set(option, document, setting)
+                _set(document, setting)
 
     try:
         return parse_system(data, path, changed=change)
     except InputError as error:
-        said = ", ".join(f"{option} {one.key}{'+' * one.adds}={brief(one.text)}" for one in settings)
+        said = ", ".join(f"{OPTION} {one.key}{'+' * one.adds}={brief(one.text)}" for one in settings)
         mistakes = [line.removeprefix(f"{path}:") for line in error.message.split("\n")]
         hint = error.hint
         if hint == PATHS_HINT:
-            hint = f"paths in a system file are relative to the file itself, those of {option} to the current directory"
+            hint = f"paths in a system file are relative to the file itself, those of {OPTION} to the current directory"
         raise InputError("\n".join(f"{one}, with {said}" for one in mistakes), hint=hint) from error
 
 
 def one_in_another(first: str, second: str) -> bool:
     """Return whether one of two keys, as `parse_setting` returns them, is the other or holds it."""
-    short, long = sorted((_words("", first), _words("", second)), key=len)
+    short, long = sorted((_words(first), _words(second)), key=len)
     return long[: len(short)] == short
 
 
-def _set(option: str, document: dict[str, Any], setting: KeySetting) -> None:
-    named = f"{option} {setting.key}{'+' * setting.adds}={brief(setting.text)}"
-    *above, last = _words(option, setting.key)
+def _set(document: dict[str, Any], setting: KeySetting) -> None:
+    named = f"{OPTION} {setting.key}{'+' * setting.adds}={brief(setting.text)}"
+    *above, last = _words(setting.key)
     holder: Any = document
     for word in above:
         holder = _below(holder, word, named)
@@ -167,16 +187,16 @@ def _spelled(word: str) -> str:
     return word if _BARE.fullmatch(word) else '"' + word.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def _words(option: str, key: str) -> list[str]:
+def _words(key: str) -> list[str]:
     # As a TOML file spells keys, so that one with a slash in it may be quoted.
     try:
         found: Any = tomllib.loads(f"{key} = 0")
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise InputError(f"{option} {brief(key)}: not a key of TOML", hint='rootfs.texts."/etc/fstab"') from error
+        raise InputError(f"{OPTION} {brief(key)}: not a key of TOML", hint='rootfs.texts."/etc/fstab"') from error
     words = []
     while isinstance(found, dict):
         if len(found) != 1:
-            raise InputError(f"{option} {brief(key)}: not one key")
+            raise InputError(f"{OPTION} {brief(key)}: not one key")
         word, found = next(iter(found.items()))
         words.append(word)
     return words

@@ -36,9 +36,9 @@ build = { package = "linux-source-6.12", suite = "trixie", base = "tinyconfig", 
 
 def _set(*typed: str, text: bytes = TEXT, folder: Path = Path("/nowhere")) -> list[System]:
     """Return the system with each value of the last key, and the first one of those before."""
-    *before, (_, settings) = [parse_setting("--set", one) for one in typed]
+    *before, (_, settings) = [parse_setting(one) for one in typed]
     firsts = [values[0] for _, values in before]
-    return [system_with("--set", text, folder / "made-up.toml", [*firsts, one]) for one in settings]
+    return [system_with(text, folder / "made-up.toml", [*firsts, one]) for one in settings]
 
 
 @pytest.mark.parametrize(
@@ -57,14 +57,14 @@ def _set(*typed: str, text: bytes = TEXT, folder: Path = Path("/nowhere")) -> li
     ],
 )
 def test_values_are_what_toml_has_and_words_need_no_quotes(typed: str, values: list[object]) -> None:
-    key, settings = parse_setting("--set", typed)
+    key, settings = parse_setting(typed)
     assert typed.startswith(f"{key}=")
     assert [one.value for one in settings] == values
 
 
 def test_a_key_that_is_spelled_in_two_ways_is_one_key() -> None:
-    assert parse_setting("--set", "'rootfs' . \"model\"=hdd")[0] == "rootfs.model"
-    assert parse_setting("--set", "rootfs.texts.'/a\"b'=x")[0] == 'rootfs.texts."/a\\"b"'
+    assert parse_setting("'rootfs' . \"model\"=hdd")[0] == "rootfs.model"
+    assert parse_setting("rootfs.texts.'/a\"b'=x")[0] == 'rootfs.texts."/a\\"b"'
     assert one_in_another("rootfs", "rootfs.model") and one_in_another("rootfs.model", "rootfs.model")
     assert not one_in_another("rootfs.model", "rootfs.models")
 
@@ -91,14 +91,14 @@ def test_what_another_key_fills_in_follows_what_is_set() -> None:
 
 
 def test_an_empty_value_leaves_the_key_out() -> None:
-    _, settings = parse_setting("--set", "rootfs.model=,ssd")
+    _, settings = parse_setting("rootfs.model=,ssd")
     assert [one.shown for one in settings] == ["(not set)", "ssd"]
     bare, _ = _set("rootfs.model=,ssd")
     assert bare.rootfs is not None and bare.rootfs.model is None
 
 
 def test_words_are_added_to_a_text_and_entries_to_a_list() -> None:
-    _, settings = parse_setting("--set", "kernel.cmdline+=,nosmp,'a=b c'")
+    _, settings = parse_setting("kernel.cmdline+=,nosmp,'a=b c'")
     assert [one.shown for one in settings] == ["(as it is)", "+ nosmp", "+ 'a=b c'"]
     systems = _set("kernel.cmdline+=,nosmp,'a=b c'")
     assert [one.kernel.cmdline for one in systems] == ["quiet", "quiet nosmp", "quiet a=b c"]

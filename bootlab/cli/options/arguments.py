@@ -1,7 +1,7 @@
 """Arguments that several verbs share, with their help, defaults and completion."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
@@ -24,6 +24,9 @@ from bootlab.errors import InputError, MissingTool
 from bootlab.experiments.store import Store, is_run
 from bootlab.experiments.trial.plan import PLANS
 from bootlab.system import System, read_system
+from bootlab.system.file import read_text
+from bootlab.system.setting import parse_single, system_with
+from bootlab.system.text import system_text
 
 _SYSTEMS = (
     *(".toml", ".img", ".raw", ".qcow2", ".efi", CONF),
@@ -114,12 +117,34 @@ def names_system(name: str) -> bool:
     return not is_run(Path(name)) and (is_output(Path(name)) or names_root(Path(name)))
 
 
-def open_system(path: Path, *, silent: bool = False, rebuilt: bool = False) -> System:
+def open_system(
+    path: Path, *, silent: bool = False, rebuilt: bool = False, settings: Sequence[str] | None = None
+) -> System:
     """Return the system that a file describes, or that an image, an output or a root is; on stderr what was found.
 
-    `rebuilt`: of an output folder, the kernel is built anew from its source, for who needs another one.
+    `rebuilt`: of an output folder, the kernel is built anew from its source, for who needs another one. `settings`: the
+    keys that `--set` sets, as typed.
     Raises InputError as `read_system`, and for what cannot boot; MissingTool for what it is read with.
     """
+    set_here = parse_single(settings or ())
+    value = _as_it_is(path, silent=silent, rebuilt=rebuilt)
+    if not set_here:
+        return value
+    with naming(path):
+        value = _with_extensions_checked(system_with(settable(path, value), path, set_here))
+    teller(silent=silent)(f"{value.name}, with " + ", ".join(map(str, settings or ())))
+    return value
+
+
+def settable(path: Path, value: System) -> bytes:
+    """Return the system file in which keys of a system are set; `value` is what `path` has as it is.
+
+    Of an image or an output, which no file says, it is the file that `boot --write-system` would write.
+    """
+    return read_text(path) if path.suffix == ".toml" else system_text(value).encode()
+
+
+def _as_it_is(path: Path, *, silent: bool, rebuilt: bool) -> System:
     _expect_a_name(path)
     if not is_output(path) and names_root(path):
         return open_root(open_shop(silent=silent), path)

@@ -17,6 +17,7 @@ from bootlab.cli.options.arguments import (
     open_system,
 )
 from bootlab.cli.options.ranges import LEAST_MIB, MOST_MIB, parse_numbers, parse_sizes
+from bootlab.cli.options.settings import Settings, expect_none_set, set_in
 from bootlab.cli.profile.boots import Subject, keep_document, prepare_profile, profile_boot, start_run
 from bootlab.cli.profile.real_machine import profile_real, refuse_counting
 from bootlab.cli.profile.sweeps import run_sweep
@@ -161,6 +162,7 @@ def profile(
     memory: Memory = None,
     seed: Seed = None,
     against: Against = None,
+    settings: Settings = None,
     symbols: SymbolFiles = None,
     span: SpanNs = None,
     price: Price = None,
@@ -180,19 +182,16 @@ def profile(
     guest of KVM on the wall clock it is where its VMM's own time goes (docs/vmms.md).
     """
     store = open_store(runs)
-    if to is not None:
-        if not export:
-            raise InputError("--to: says where exports go, and there is none", hint="name a form with --export")
-        # A boot takes longer than to find out that nothing can be written there.
-        expect_writable(to)
+    _expect_place(export, to)
     if not names_system(system):
         models = _read_models(price or [], ())
+        expect_none_set(settings, system)
         _expect_no_pairs(pairs, "nothing is booted for a profile on record")
         _refuse_with_run(system, vcpus, memory, seed, symbols, deadline, span)
         with require_profile(store, system)[0].locked():
             return _show(*_read_recorded(store, system, against, models), export, to, json)
     file = Path(system)
-    opened = open_system(file, silent=json)
+    opened = open_system(file, silent=json, settings=settings)
     given = (vcpus, memory, seed, against, symbols, span, price, export, deadline)
     counting: dict[str, object] = dict(zip(_COUNTING, given, strict=True))
     if (code := _uncounted(opened, file, pairs or 1, counting, store, json=json)) is not None:
@@ -210,14 +209,22 @@ def profile(
     beside, before = _side_before(store, subject, against, seed, silent=json)
     subjects = {LABEL: points[LABEL], **beside}
     prepared = {label: prepare_profile(one, silent=json) for label, one in subjects.items()}
-    run = start_run(
-        store, RunKind.PROFILE, subjects, {"against": against, "span_ns": request.span_ns, **priced_with(models)}
-    )
+    asked = {"against": against, "span_ns": request.span_ns, **priced_with(models), **set_in(settings)}
+    run = start_run(store, RunKind.PROFILE, subjects, asked)
     with run.locked():
         analyses = {
             label: profile_boot(one, prepared[label], run, label, silent=json) for label, one in subjects.items()
         }
         return _show(run, Profiled(analyses[LABEL], analyses.get(AGAINST, before)), export, to, json)
+
+
+def _expect_place(export: list[ExportFormat] | None, to: Path | None) -> None:
+    if to is None:
+        return
+    if not export:
+        raise InputError("--to: says where exports go, and there is none", hint="name a form with --export")
+    # A boot takes longer than to find out that nothing can be written there.
+    expect_writable(to)
 
 
 def _uncounted(

@@ -15,11 +15,10 @@ from pydantic import Field
 from bootlab.document import Document
 from bootlab.errors import InputError
 from bootlab.system import Kernel, System
-from bootlab.system.setting import KeySetting, one_in_another
+from bootlab.system.setting import OPTION, KeySetting, one_in_another
 
 AXES: Final = ("vcpus", "memory_mib", "page_size", "kernel")
 """Those with an option of their own; an axis of any other name is a key of the system file."""
-OPTION: Final = "--set"
 _ELSEWHERE: Final = {
     "machine.vcpus": "--vcpus",
     "machine.memory_mib": "--memory",

@@ -58,11 +58,11 @@ def test_the_page_size_is_the_machines() -> None:
 
 
 def _made(settings: Sequence[KeySetting]) -> System:
-    return system_with("--set", system_text(SYSTEM).encode(), Path("made-up.toml"), settings)
+    return system_with(system_text(SYSTEM).encode(), Path("made-up.toml"), settings)
 
 
 def _setting(typed: str) -> dict[str, list[KeySetting]]:
-    key, values = parse_setting("--set", typed)
+    key, values = parse_setting(typed)
     return {key: values}
 
 
