@@ -1,7 +1,8 @@
 """The process that is a machine: QEMU or another VMM, which cannot be leaked, with its console on a pipe.
 
 Three things end it whatever happens to us: leaving the session, the kernel's parent-death signal (set by setpriv before
-exec, so a crash or kill -9 of ours takes it along), and the deadline of whoever waits for its events.
+it becomes the program, so a crash or kill -9 of ours takes it along, but in the millisecond before setpriv is there),
+and the deadline of whoever waits for its events.
 """
 
 import asyncio

@@ -65,6 +65,11 @@ def test_it_dies_with_whoever_started_it(tmp_path: Path) -> None:
     starter = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
     assert starter.stdout is not None
     pid = int(starter.stdout.readline())
+    until = time.monotonic() + 20
+    # setpriv asks for the signal, and then becomes the program.
+    while Path(f"/proc/{pid}/comm").read_text() != "sleep\n":
+        assert time.monotonic() < until
+        time.sleep(0.001)
     starter.send_signal(signal.SIGKILL)
     starter.wait()
     starter.stdout.close()
