@@ -4,11 +4,12 @@
     bootlab: fact KEY VALUE...
     bootlab: check ok | bootlab: check failed: REASON
 
-The protocol is documented in guest/README.md; any init script can speak it with echo.
+The protocol is documented in guest/README.md; any init script can speak it with echo. The kernel writes to a serial
+line past the terminal, so its own line may stand in the middle of one of these; that one is put together again.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from bootlab.system import Booted, Check
@@ -16,6 +17,10 @@ from bootlab.timeline.marks import KERNEL_LINES, OWN, READY
 
 _MARK = re.compile(r"bootlab: mark (\S+)")
 _FACT = re.compile(r"bootlab: fact (\S+) ?(.*)")
+_STAMP = r"\[ *\d+\.\d{6}\] "
+_KERNEL_LINE = re.compile(_STAMP)
+_CUT = re.compile(rf"(.+?)({_STAMP}.*)", re.S)
+_BEGINNINGS = ("bootlab: mark ", "bootlab: check ok", "bootlab: check failed: ")
 _PANIC = re.compile(r"Kernel panic - not syncing: ?(.*)")
 # U-Boot's and SPL's last words (lib/hang.c): nothing but a reset gets either out of it. What UEFI says when it has gone
 # through its boot options in vain (edk2, BdsDxe): it waits for a key then.
@@ -47,6 +52,8 @@ class GuestConsole:
     last_line: str = ""
     last_line_ns: int = 0
     ready: bool = False
+    _begun: tuple[int, str] | None = None
+    """A line of the guest's that the kernel has written into: when it came, and what came of it before that."""
 
     @property
     def failed_early(self) -> bool:
@@ -68,6 +75,22 @@ class GuestConsole:
 
     def take(self, t_ns: int, line: str) -> None:
         """Account for one console line whose first byte came at `t_ns`."""
+        for begun_ns, text in self._whole(t_ns, line):
+            self._take(begun_ns, text)
+
+    def _whole(self, t_ns: int, line: str) -> Iterator[tuple[int, str]]:
+        """Yield what the line says: of one that the kernel wrote into, its words, and ours once the rest has come."""
+        if self._begun is not None and _KERNEL_LINE.match(line) is None:
+            (begun_ns, begun), self._begun = self._begun, None
+            if line.startswith("bootlab: "):
+                yield begun_ns, begun
+            else:
+                t_ns, line = begun_ns, begun + line
+        if (cut := _CUT.fullmatch(line)) is not None and _is_cut(cut[1]):
+            self._begun, line = (t_ns, cut[1]), cut[2]
+        yield t_ns, line
+
+    def _take(self, t_ns: int, line: str) -> None:
         if line.strip():
             self.last_line, self.last_line_ns = line, t_ns
         if (found := _MARK.search(line)) is not None and found.group(1) not in OWN:
@@ -138,6 +161,11 @@ class GuestConsole:
         if check.console is None:
             return check.mark in self.marks and not self.traced
         return re.search(check.console, line) is not None
+
+
+def _is_cut(text: str) -> bool:
+    # Only what decides a boot: a fact may hold a line of the kernel's, as dmesg.* do.
+    return re.fullmatch(r"bootlab: mark \S*", text) is not None or any(one.startswith(text) for one in _BEGINNINGS)
 
 
 def early_check(check: Check) -> str:

@@ -121,3 +121,36 @@ def test_a_panic_counts_until_all_is_known(check: Check | None, lines: list[str]
 def test_last_line_skips_blank_ones() -> None:
     guest = follow(["something", "   ", ""])
     assert (guest.last_line, guest.last_line_ns) == ("something", 0)
+
+
+KERNEL = "[    3.446188] clocksource: Switched to clocksource tsc"
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        # As a PC's serial line had it.
+        ["bootlab: mark ready" + KERNEL, "", "bootlab: check ok"],
+        ["bootlab: mark re" + KERNEL, KERNEL, "ady", "bootlab: check ok"],
+        ["bootlab: mark re" + KERNEL, "a" + KERNEL, "dy", "bootlab: check ok"],
+        ["boot" + KERNEL, "lab: mark ready", "bootlab: check o" + KERNEL, "k"],
+        ["bootlab: mark ready", "bootlab: check ok" + KERNEL, ""],
+        # Its end never came.
+        ["bootlab: mark ready" + KERNEL, "bootlab: check ok"],
+    ],
+)
+def test_a_line_that_the_kernel_wrote_into_says_what_it_says(lines: list[str]) -> None:
+    guest = follow(lines)
+    assert guest.ready and guest.check_passed
+    assert guest.marks == {"ready": 0}
+
+
+def test_no_mark_is_made_of_half_a_name() -> None:
+    guest = follow(["bootlab: mark re" + KERNEL, "ady", "bootlab: mark next" + KERNEL])
+    assert guest.marks == {"ready": 0} and guest.last_line == KERNEL
+
+
+def test_a_fact_may_hold_a_line_of_the_kernels() -> None:
+    guest = follow([f"bootlab: fact dmesg.1 {KERNEL}", "bootlab: check failed: it said " + KERNEL])
+    assert guest.facts == {"dmesg.1": KERNEL}
+    assert guest.check_passed is False and guest.check_detail.endswith(KERNEL)
