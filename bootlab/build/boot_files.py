@@ -8,7 +8,7 @@ from bootlab.build.board.card import CardParts, compose_card, expect_card
 from bootlab.build.board.device_tree import build_device_tree
 from bootlab.build.board.flash import FlashParts, compose_flash, expect_flash
 from bootlab.build.board.kept_image import with_kept_ram
-from bootlab.build.board.model import with_board_model
+from bootlab.build.board.model import expect_silent_opensbi, with_board_model
 from bootlab.build.cache import file_sha256
 from bootlab.build.debian import packages
 from bootlab.build.formats.cpio import Entry
@@ -330,7 +330,9 @@ class _Preparation:
         if build is None or board is None:
             return None
         appended_tree = self._system.card is not None and self._system.card.device_tree == "appended"
-        return build_bootloader(self._shop, build, board, self._arch, appended_tree=appended_tree)
+        built = build_bootloader(self._shop, build, board, self._arch, appended_tree=appended_tree)
+        expect_silent_opensbi(built, self._system.board_model)
+        return built
 
     def card(
         self, kernel: Path, made: _KernelFiles, archive: Path | None, bootloader: BuiltBootloader | None

@@ -351,7 +351,7 @@ class BootRecord(Document):
     storage: Storage | None = None
     """The model that `load_ns` comes from; without one loading costs nothing."""
     board_model: BoardModel | None = None
-    """What a board's card, line and camera take, in these times; the guest's facts say how much (board_terms)."""
+    """What a board's storage, line and camera take, in these times; the guest's facts say how much (board_terms)."""
     host: dict[str, Any]
     argv: list[str]
     started: str

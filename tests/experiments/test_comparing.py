@@ -124,7 +124,7 @@ def test_another_board_model_is_a_difference_and_who_powers_the_camera_is_none()
 
     slow, quick = BoardModel(storage_mib_s=14.9), BoardModel(storage_mib_s=57)
     assert models(slow, quick) == [
-        f"board model: {slow.identity} (card 14.9 MiB/s) -> {quick.identity} (card 57 MiB/s)"
+        f"board model: {slow.identity} (storage 14.9 MiB/s) -> {quick.identity} (storage 57 MiB/s)"
     ]
     assert models(None, slow) == [f"board model: none -> {slow.label}"]
     assert models(slow, slow) == models(None, None) == []

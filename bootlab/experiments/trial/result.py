@@ -245,7 +245,7 @@ class TryResult(Document):
     price: PriceRecord | None = Field(default=None, exclude_if=lambda value: value is None)
     """The baseline's price with its parts: under which host model everything here is judged. None: by the clock."""
     board_model: BoardModel | None = None
-    """What a board's card, line and camera take, in every time here. None in older results."""
+    """What a board's storage, line and camera take, in every time here. None in older results."""
     cost: TrialCost | None = None
     from_mark: FromMarkResult | None = Field(default=None, exclude_if=lambda value: value is None)
     """How many boots began at a mark instead of at power-on; None where none was to."""

@@ -34,7 +34,7 @@ class BusyWaitKind(StrEnum):
     COUNTDOWN = "countdown"
     """U-Boot's BOOTDELAY: a key that would stop it."""
     CARD = "card"
-    """The transfer of a card whose rate is modelled ([board_model])."""
+    """The transfer of a card or flash chip whose rate is modelled ([board_model])."""
     LINE = "line"
     """The same of a serial line."""
     POLL = "poll"
@@ -61,8 +61,9 @@ class BusyWait(Result):
 _DELAY: Final = re.compile(r"(?:__)?(?:const_)?[mun]delay|__delay|__(?:timer|loop)_delay|delay_(?:tsc|loop|halt\w*)")
 # Of a bootloader alone: elsewhere something else may be called so.
 _STAGE_WAIT: Final = re.compile(
-    r"wait_until|board_model_(?:uart_putc|storage_wait)|wait_for_bit_\w+|mctl_await_completion|mmc_rint_wait"
+    r"wait_until|board_model_(?:uart_putc|storage_wait|chip_wait)|wait_for_bit_\w+|mctl_await_completion|mmc_rint_wait"
 )
+_STORAGE_WAITS: Final = frozenset({"board_model_storage_wait", "board_model_chip_wait"})
 _COUNTDOWN: Final = frozenset({"abortboot", "abortboot_single_key", "abortboot_key_sequence", "autoboot_command"})
 
 
@@ -138,7 +139,7 @@ class BusyWaits:
         name, callers = path[-1], path[:-1]
         if _DELAY.fullmatch(name):
             return BusyWaitKind.COUNTDOWN if not _COUNTDOWN.isdisjoint(callers[-2:]) else BusyWaitKind.DELAY
-        if name == "board_model_storage_wait" or (name == "wait_until" and any("mmc" in one for one in callers)):
+        if name in _STORAGE_WAITS or (name == "wait_until" and any("mmc" in one for one in callers)):
             return BusyWaitKind.CARD
         return BusyWaitKind.LINE if name in ("board_model_uart_putc", "wait_until") else BusyWaitKind.POLL
 

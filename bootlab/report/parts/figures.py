@@ -169,7 +169,7 @@ def _board_lines(record: BootRecord, of: str) -> list[str]:
         return [model]
     kept = [
         ("bootloader for the line", terms.loader_line_ns),
-        ("bootloader for the card", terms.loader_card_ns),
+        ("bootloader for the storage", terms.loader_card_ns),
         ("kernel for the line", terms.kernel_line_ns),
         ("kernel's transfers", terms.kernel_card_ns),
     ]

@@ -13,13 +13,13 @@ _VERSION = 1
 
 
 class BoardModel(Part):
-    """What a board's card, serial line and camera take, on the boot's own clock; 0 is no time at all.
+    """What a board's card or flash chip, serial line and camera take, on the boot's own clock; 0 is no time at all.
 
     The drivers wait where those of a real board would, so other work goes on meanwhile where it would there.
     """
 
     storage_mib_s: float = Field(default=0, ge=0, le=10_000)
-    """Rate of the card, 2^20 bytes a second."""
+    """Rate of the card or flash chip, 2^20 bytes a second."""
     storage_latency_us: int = Field(default=0, ge=0, le=1_000_000)
     """Time from a request to its first byte."""
     uart_baud: int = Field(default=0, ge=0, le=4_000_000)
@@ -31,7 +31,7 @@ class BoardModel(Part):
 
     @property
     def storage_kib_s(self) -> int:
-        """Return the card's rate as the drivers take it."""
+        """Return the storage's rate as the drivers take it."""
         return round(self.storage_mib_s * 1024)
 
     @property
@@ -42,14 +42,14 @@ class BoardModel(Part):
 
     @property
     def words(self) -> str:
-        """Return the model for a reader, as in `card 14.9 MiB/s, UART 115200 baud`."""
+        """Return the model for a reader, as in `storage 14.9 MiB/s, UART 115200 baud`."""
         latency = f" + {self.storage_latency_us} us a request" if self.storage_latency_us else ""
         parts = [
-            f"card {self.storage_mib_s:g} MiB/s{latency}" if self.storage_mib_s else "",
+            f"storage {self.storage_mib_s:g} MiB/s{latency}" if self.storage_mib_s else "",
             f"UART {self.uart_baud} baud" if self.uart_baud else "",
             f"camera {self.camera_ms} ms from power" if self.camera_ms else "",
         ]
-        return ", ".join(part for part in parts if part) or "no time for card, UART and camera"
+        return ", ".join(part for part in parts if part) or "no time for storage, UART and camera"
 
     @property
     def label(self) -> str:

@@ -101,9 +101,18 @@ class BoardSetup:
         model = self.model
         if model is None:
             return
-        if self.board.card is None:
-            raise ValueError(f"board_model is of a board's SD card, serial line and camera; {what} has no such card")
-        if self.kernel.build is None:
+        if self.flash is not None:
+            if model.camera_ms or model.camera_power == "spl":
+                raise ValueError(
+                    f"board_model.camera_ms and camera_power are of a board with a camera; {what} has none"
+                )
+            if self.flash.path is not None:
+                raise ValueError(
+                    "board_model is in the bootloader's drivers, by patches, and the one of flash.path is finished: "
+                    "[flash] without path composes an image of [bootloader]"
+                )
+        # Of a flash chip nothing but the bootloader reads.
+        if self.kernel.build is None and (self.flash is None or model.uart_baud):
             raise ValueError("board_model is in the kernel's drivers, by patches: it needs kernel.build")
         if "earlycon" in self.kernel.cmdline:
             raise ValueError("board_model: earlycon writes past the modelled line; leave it out of kernel.cmdline")

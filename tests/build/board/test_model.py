@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bootlab.build.board.model import BOOTLOADER_PATCH, KERNEL_PATCHES, with_board_model
+from bootlab.build.board.model import CARD_DRIVERS, FLASH_DRIVERS, with_board_model
 from bootlab.errors import InputError
 from bootlab.system import BoardModel, System, read_system
 
@@ -25,8 +25,8 @@ def test_a_model_is_words_for_the_kernel_and_options_of_the_bootloader(camera: S
         "board_model.loader_notes=0x1f00104",
     ]
     assert changed.kernel.build is not None and changed.bootloader is not None and camera.bootloader is not None
-    assert changed.kernel.build.patches == KERNEL_PATCHES
-    assert changed.bootloader.patches == (*camera.bootloader.patches, BOOTLOADER_PATCH)
+    assert changed.kernel.build.patches == CARD_DRIVERS.kernel
+    assert changed.bootloader.patches == (*camera.bootloader.patches, *CARD_DRIVERS.bootloader)
     assert changed.bootloader.options == {
         "BOARD_MODEL": "y",
         "BOARD_MODEL_UART_BAUD": "115200",
@@ -42,6 +42,22 @@ def test_a_camera_takes_time_from_its_power_on(camera: System) -> None:
     assert slow.bootloader is not None and slow.bootloader.options["BOARD_MODEL_CAMERA_POWER"] == "y"
 
 
+def test_of_a_flash_chip_the_kernel_is_told_of_the_line_alone() -> None:
+    system = read_system(EXAMPLES / "riscv-board" / "modelled.toml")
+    changed = with_board_model(system)
+    words = changed.kernel.cmdline.removeprefix(system.kernel.cmdline).split()
+    assert words == ["board_model.uart_baud=115200", "board_model.loader_notes=0x101008"]
+    assert changed.kernel.build is not None and changed.bootloader is not None
+    assert changed.kernel.build.patches == FLASH_DRIVERS.kernel
+    assert changed.bootloader.patches == FLASH_DRIVERS.bootloader
+    assert changed.bootloader.options == {
+        "BOARD_MODEL": "y",
+        "BOARD_MODEL_UART_BAUD": "115200",
+        "BOARD_MODEL_STORAGE_KIB_S": "24412",
+        "BOARD_MODEL_STORAGE_LATENCY_US": "0",
+    }
+
+
 def test_without_a_model_nothing_changes(camera: System) -> None:
     plain = camera.model_copy(update={"board_model": None})
     assert with_board_model(plain) is plain
@@ -52,7 +68,7 @@ def test_the_figures_decide_its_identity_and_who_powers_the_camera_does_not() ->
     assert one.identity == one.model_copy(update={"camera_power": "spl"}).identity
     others = [one.model_copy(update={key: 1}) for key in ("storage_mib_s", "storage_latency_us", "uart_baud")]
     assert len({one.identity, *(other.identity for other in others)}) == 4
-    assert one.words == "card 14.9 MiB/s, UART 115200 baud, camera 1200 ms from power"
+    assert one.words == "storage 14.9 MiB/s, UART 115200 baud, camera 1200 ms from power"
 
 
 def test_the_example_with_a_usb_camera_differs_by_that_alone() -> None:
@@ -81,7 +97,8 @@ def test_what_a_model_cannot_be_in_is_refused(part: str, changes: dict[str, obje
 
 
 def test_every_patch_says_what_it_is_for_and_of_which_licence() -> None:
-    for path in (*KERNEL_PATCHES, BOOTLOADER_PATCH):
+    drivers = (CARD_DRIVERS, FLASH_DRIVERS)
+    for path in {path for one in drivers for path in (*one.kernel, *one.bootloader)}:
         head = path.read_text(encoding="utf-8").splitlines()
         assert head[0].startswith("SPDX-License-Identifier: GPL-2.0")
         assert any(line.startswith(("For Linux", "For U-Boot")) for line in head[:20])

@@ -17,6 +17,19 @@ STAGE_FUNCTIONS = (
 TICK = ";asm_sysvec_apic_timer_interrupt;tick"
 
 
+def test_a_bootloader_that_waits_for_its_flash_chip_is_bound_by_storage(profile_writer: Any) -> None:
+    writer = profile_writer
+    for name in ("spl_ram_load_read [SPL]", "board_model_chip_wait [SPL]"):
+        writer.function(name, Space.CODE)
+    writer.spend(SPL + "spl_ram_load_read [SPL];board_model_chip_wait [SPL]", 70, space=Space.STAGE)
+    writer.spend(SPL + "spl_ram_load_read [SPL]", 30, space=Space.STAGE)
+    writer.cut("uboot_entry")
+    activity = find_activity(parse_profile(writer.end(), writer.functions, 0), {"spl_entry": 0, "uboot_entry": 100})
+    assert [(one.busy_wait_ns, one.busy_wait_io_ns, one.bound) for one in activity.phases[1:]] == [(70, 70, Bound.IO)]
+    waited = BusyWait(BusyWaitKind.CARD, "[SPL]", "board_model_chip_wait", "spl_ram_load_read", "", 70, 1)
+    assert list(activity.busy_waits) == [waited]
+
+
 def test_busy_waits_by_place_and_what_a_phase_was_bound_by(profile_writer: Any) -> None:
     writer = profile_writer
     for name in STAGE_FUNCTIONS:

@@ -231,7 +231,7 @@ def test_a_board_model_stands_beside_the_hashes_of_every_page() -> None:
     trial_page = try_page(trial().model_copy(update={"board_model": slow}))
     for page in (trial_page, boot_page(before[0]), series_page(before)):
         head = page[page.index("<header") : page.index("</header")]
-        assert f"board model <code>{slow.identity}</code> (card 14.9 MiB/s)" in head
+        assert f"board model <code>{slow.identity}</code> (storage 14.9 MiB/s)" in head
     said = "".join(Reader(compare_page(before, after)).said)
     assert f"The board models differ, {slow.label} and {quick.label}" in said
     sides = [before, after, after]

@@ -244,7 +244,7 @@ def test_another_cpu_model_or_other_seeds_are_a_caution() -> None:
 def test_a_try_names_its_board_model_beside_its_hashes() -> None:
     model = BoardModel(storage_mib_s=14.9, uart_baud=115200)
     out = " ".join(printed(try_result(trial().model_copy(update={"board_model": model}))).split())
-    assert f"board model: {model.identity} (card 14.9 MiB/s, UART 115200 baud) run: " in out
+    assert f"board model: {model.identity} (storage 14.9 MiB/s, UART 115200 baud) run: " in out
     assert "board model" not in printed(try_result(trial())), "an older result, without a model"
 
 
@@ -255,7 +255,7 @@ def test_another_board_model_is_a_caution_and_each_is_named() -> None:
     out = " ".join(printed(text.comparison(*sides)).split())
     assert "caution: The board models differ" in out
     for model, rate in ((slow, "14.9"), (quick, "57")):
-        assert out.count(f"{model.identity} (card {rate} MiB/s)") == 2
+        assert out.count(f"{model.identity} (storage {rate} MiB/s)") == 2
     assert "caution" not in printed(text.comparison(sides[0], sides[0]))
     never = [record.model_copy(update={"outcome": Outcome.HUNG}) for record in sides[0]]
     assert f"board model {slow.identity}" in printed(text.boot(never[0]))

@@ -94,7 +94,9 @@ def test_the_three_terms_of_a_usb_camera_add_up_to_the_boot() -> None:
         update={**changed, "marks": {**record.marks, "camera": 1_562_900_000, "ready": 1_648_850_000}}
     )
     model, camera = model_lines([record])
-    assert model.startswith("board model be38d75062f5 (card 14.9 MiB/s, UART 115200 baud, camera 1200 ms from power)")
+    assert model.startswith(
+        "board model be38d75062f5 (storage 14.9 MiB/s, UART 115200 baud, camera 1200 ms from power)"
+    )
     assert camera == "camera: power-on to its power 362.03 ms, power to there 1200.01 ms, there to ready 86.81 ms"
     assert sum(float(figure) for figure in re.findall(r"([0-9.]+) ms", camera)) == pytest.approx(1648.85)
     # Without a modelled camera there is one term: from when the application found it.

@@ -90,6 +90,7 @@ def test_the_virt_machine_is_a_board_if_it_boots_from_its_flash_chip(tmp_path: P
     plain = riscv_board(tmp_path, without=("bootloader", "flash"))
     assert plain.board is None and plain.kernel_places == () and plain.memory is None
     # It is one by its bootloader alone: other devices are a matter of the machine.
+    riscv_board(tmp_path, more="[board_model]\nstorage_mib_s = 9")
     riscv_board(tmp_path, machine='devices = ["usb-kbd"]', more="[network]\n[[disks]]\nsize_mib = 1")
 
 
@@ -107,7 +108,13 @@ def test_the_virt_machine_is_a_board_if_it_boots_from_its_flash_chip(tmp_path: P
         ({"machine": 'firmware = "k"'}, r"boots by \[bootloader\]: there is no machine.firmware beside it"),
         ({"memory_mib": 64}, "machine.memory_mib is 64: U-Boot's SPL on machine.type 'virt' needs 128"),
         ({"more": "[storage]\nmb_s = 20"}, "has no storage model: its bootloader loads the kernel"),
-        ({"more": "[board_model]\nuart_baud = 115200"}, "board_model is of a board's SD card, serial line and camera"),
+        (
+            {"more": "[board_model]\ncamera_ms = 5"},
+            "board_model.camera_ms and camera_power are of a board with a camera",
+        ),
+        ({"more": '[board_model]\ncamera_power = "spl"'}, "are of a board with a camera; machine.type 'virt' has none"),
+        ({"more": "[board_model]\nuart_baud = 9600"}, "board_model is in the kernel's drivers, by patches: it needs"),
+        ({"more": "[board_model]\nstorage_mib_s = 9", "flash": 'path = "k"'}, "the one of flash.path is finished"),
     ],
 )
 def test_a_riscv64_board_that_cannot_be_is_refused(tmp_path: Path, change: dict[str, Any], message: str) -> None:
