@@ -161,6 +161,7 @@ class _Followed:
     async def _follow_check(self, check: Check) -> None:
         # Its mark may have ended the boot before its console, if it has one, said even that it was ready.
         heard, guest = self.seen.heard, self.seen.heard.guest
+        guest.look_back()
         looked_at = -1
         patience_s = min(_AFTER_CHECK_MARK_S, self.seen.check_deadline_s / 2)
         while guest.check_passed is None and guest.panic is None and self.events.ended is None:

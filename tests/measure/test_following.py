@@ -110,6 +110,24 @@ def test_a_machine_that_resumes_has_learned_before(kind: PowerOnKind, outcome: O
     assert followed(seen, f"{READY}bootlab: check ok\n").outcome is outcome
 
 
+@pytest.mark.parametrize(
+    ("check", "said", "outcome"),
+    [
+        # Of a disk that is hardly waited for a pack was printed before the desktop was ready.
+        (
+            r"bootlab: fact readahead\.end",
+            "bootlab: fact readahead.1 a\nbootlab: fact readahead.end 1\n",
+            Outcome.READY,
+        ),
+        (r"bootlab: fact preload\.end", "bootlab: fact readahead.end 1\n", Outcome.CHECK_FAILED),
+        ("answer", "bootlab: fact answer 42\n", Outcome.CHECK_FAILED),
+    ],
+)
+def test_a_fact_that_was_told_before_ready_stands(check: str, said: str, outcome: Outcome, tmp_path: Path) -> None:
+    seen = observed(tmp_path, check=Check(console=check))
+    assert followed(seen, said + READY).outcome is outcome
+
+
 def test_a_last_line_without_an_end_counts(tmp_path: Path) -> None:
     """What a machine says as it ends has no line end where it ends in mid-line."""
     said = "bootlab: check failed: no disk"
