@@ -21,6 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "before.h"
 #include "devices.h"
 #include "mark.h"
 #include "note.h"
@@ -52,6 +53,13 @@ static const char help[] =
 	"                  early: drivers are still to come; where a device that the image needs is not there, nothing is done\n"
 	"\n"
 	"Without any of these words it ends at once.\n"
+	"\n"
+	"Before it suspends it does what the files in /etc/bootlab/sleep.d say, line by line:\n"
+	"\n"
+	"  write PATTERN VALUE           write the value to each file of the kernel that the pattern matches\n"
+	"  late PATTERN [class PREFIX]   take the driver off each device that it matches, and bind it again when the\n"
+	"                                machine has woken and is idle\n"
+	"\n"
 	"Exit status: 0 go on; 1 the machine could not be put to sleep; 2 wrong use; 3 too early.\n";
 
 static char block[PAGE] __attribute__((aligned(PAGE)));
@@ -341,6 +349,7 @@ static int set_alarm(const char *word)
 
 static int suspend(const char *state)
 {
+	static struct lates lates;
 	char none[DEVICE_MAX], alarm[DEVICE_MAX];
 	bool devices = read_word("bootlab.sleep.devices", none, sizeof none);
 	int r, untold = 0;
@@ -358,10 +367,14 @@ static int suspend(const char *state)
 	if (devices && (untold = devices_begin()))
 		printf("bootlab: fact wake_untold %s\n", strerror(-untold));
 	make_mark("suspending");
+	before_sleep("", &lates);
 	r = file_write("/sys/power/state", state);
-	if (r)
+	if (r) {
+		bind_again(&lates);
 		return fail("the kernel", r);
+	}
 	make_mark("woke");
+	bind_when_idle(&lates);
 	if (devices && !untold)
 		tell_devices();
 	return 0;

@@ -1,0 +1,68 @@
+"""What is done before a machine sleeps: which systems take it, what they say, and what that proves."""
+
+from collections.abc import Callable
+
+import pytest
+
+from bootlab.sources import EXAMPLES
+from bootlab.system import PowerOn, PowerOnKind, System, read_system
+from bootlab.techniques.changes.before_sleep import before_sleep, devices_came_late, settings_taken
+from bootlab.techniques.model.evidence import Effect, Evidence
+from bootlab.techniques.model.technique import Layer
+from tests.techniques.asking import NOTHING
+
+Make = Callable[..., Evidence]
+CHANGE = before_sleep("it", "write /sys/power/pm_async 0", "late /sys/bus/pci/devices/*")
+
+
+def suspended(kind: PowerOnKind = PowerOnKind.SUSPENDED) -> System:
+    system = read_system(EXAMPLES / "persistence/late-devices.toml")
+    return system.model_copy(update={"power_on": PowerOn(kind=kind)})
+
+
+@pytest.mark.parametrize("kind", [PowerOnKind.SUSPENDED, PowerOnKind.S2IDLE])
+def test_a_machine_that_is_suspended_takes_a_file_of_lines(kind: PowerOnKind) -> None:
+    # A keyboard on USB would take the key that wakes a machine which idles.
+    system = suspended(kind).with_part("machine", devices=("qemu-xhci", "e1000e"))
+    assert CHANGE.layer is Layer.USERSPACE and CHANGE.applies(system, NOTHING) is None
+    changed = CHANGE.apply(system, NOTHING)
+    assert changed.rootfs is not None
+    assert changed.rootfs.texts["/etc/bootlab/sleep.d/it"] == (
+        "write /sys/power/pm_async 0\nlate /sys/bus/pci/devices/*\n"
+    )
+    assert changed.rootfs.texts["/etc/day"] == "86400\n", "what the system file has stays"
+    assert CHANGE.applies(changed, NOTHING) is not None
+
+
+def test_who_is_not_suspended_by_bootlab_sleep_is_told_so() -> None:
+    cold = read_system(EXAMPLES / "persistence/late-devices.toml")
+    hibernated = cold.model_copy(update={"power_on": PowerOn(kind=PowerOnKind.HIBERNATED)})
+    for system in (cold, hibernated):
+        assert "is not suspended" in (CHANGE.applies(system, NOTHING) or "")
+    other = suspended().with_part("initramfs", sleep_agent=True).with_part("rootfs", sleep_agent=False)
+    assert "rootfs.sleep_agent = true" in (CHANGE.applies(other, NOTHING) or "")
+    bare = read_system(EXAMPLES / "persistence/suspended-devices.toml")
+    assert CHANGE.applies(bare, NOTHING) == "the system has no root file system"
+
+
+def said(make: Make, written: int, refused: int, wrong: int = 0) -> Evidence:
+    told = f"{written} written, {refused} not taken, 0 late, {wrong} lines not understood"
+    return make(**{"before_sleep.it": told})
+
+
+def test_settings_are_proved_by_those_that_the_kernel_took(evidence: Make) -> None:
+    prove, before = settings_taken("it").prove, evidence()
+    assert prove(said(evidence, 2, 1), before) is Effect.PROVEN
+    assert prove(said(evidence, 0, 0), before) is prove(said(evidence, 0, 3), before) is Effect.NONE
+    assert prove(said(evidence, 1, 0, wrong=1), before) is Effect.NONE
+    assert prove(before, before) is prove(said(evidence, 1, 0), said(evidence, 1, 0)) is Effect.NOT_SHOWN
+
+
+def test_late_devices_are_proved_by_those_that_come_back(evidence: Make) -> None:
+    prove, before = devices_came_late("it").prove, evidence()
+    told = {"before_sleep.it": "0 written, 0 not taken, 1 late, 0 lines not understood", "late.it": "0000:00:01.0"}
+    back = evidence(**told, **{"late_back.it": "0000:00:01.0"})
+    assert prove(back, before) is Effect.PROVEN
+    assert prove(evidence(**told), before) is Effect.NOT_SHOWN, "it may have ended before they came back"
+    assert prove(said(evidence, 0, 0), before) is Effect.NONE, "there was no such device"
+    assert prove(before, before) is prove(back, back) is Effect.NOT_SHOWN
