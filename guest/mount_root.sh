@@ -73,4 +73,9 @@ until [ -b "$root" ]; do
 done
 mkdir -p /newroot
 mount ${kind:+-t "$kind"} -o "$options$more" "$root" /newroot || fail "$root cannot be mounted as ${kind:-any file system}"
+if [ -f /etc/bootlab/cold-start ]; then
+	# This kernel only restores images: without one, the system's own starts. It comes back where that is not there.
+	/sbin/bootlab-sleep start /newroot/boot/vmlinuz /newroot/boot/initrd.img "$(cat /etc/bootlab/cold-start)"
+	fail "this kernel only restores an image, and the system's own cannot be entered"
+fi
 hand_over "$@"

@@ -16,18 +16,27 @@ from bootlab.build.image.files import find_image_files, read_booted_entries
 from bootlab.build.kernel.build import BuiltKernel, build_kernel
 from bootlab.build.kernel.expected_options import expect_options
 from bootlab.build.kernel.given import kernel_files
-from bootlab.build.kernel.image import expect_arch, expect_loadable, extract_vmlinux, inspect
+from bootlab.build.kernel.image import ImageKind, expect_arch, expect_loadable, extract_vmlinux, inspect
 from bootlab.build.root import disk, initramfs
+from bootlab.build.root.acpi_room import clear_of_acpi
 from bootlab.build.root.image_entries import read_image_entries
-from bootlab.build.root.images import Around, BuiltRoot, Recipe, build_root, expect_root, root_entries, system_suite
+from bootlab.build.root.images import (
+    COLD_INITRAMFS,
+    COLD_KERNEL,
+    Around,
+    BuiltRoot,
+    Recipe,
+    build_root,
+    expect_root,
+    root_entries,
+    system_suite,
+)
 from bootlab.build.root.kept_region import KeptRoot, make_kept_root
 from bootlab.build.root.left_disks import make_swap
 from bootlab.build.source.config_text import read_config
 from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
-from bootlab.system import Board, BootFiles, KernelBuild, KernelEntry, MachineType, Rootfs, System
-
-_PAGE = 4096
+from bootlab.system import Board, BootFiles, KernelBuild, KernelEntry, Rootfs, System
 
 
 def prepare(shop: Workshop, system: System) -> BootFiles:
@@ -47,7 +56,7 @@ def prepare(shop: Workshop, system: System) -> BootFiles:
     kernel = made.image
     if system.kernel.entry is KernelEntry.PVH:
         kernel = job.pvh_kernel(made)
-    archive = job.clear_of_acpi(job.initramfs(made.tree))
+    archive = clear_of_acpi(system, job.initramfs(made.tree), shop.cache)
     bootloader = job.bootloader(kernel)
     card = job.card(kernel, made, archive, bootloader)
     flash = job.flash(kernel, archive, bootloader)
@@ -292,9 +301,20 @@ class _Preparation:
     def around(self, recipe: Recipe, tree: Path | None) -> Around:
         """Return what `recipe` takes of the system that it is of; `tree` has the modules."""
         around = _around(self._system, tree)
-        if isinstance(recipe, Rootfs) or (kept := self._kept_root(tree)) is None:
+        if isinstance(recipe, Rootfs):
+            return replace(around, cold_start=self._cold_start(tree)) if self._system.restorer is not None else around
+        if (kept := self._kept_root(tree)) is None:
             return around
         return replace(around, kept_plan=kept.plan)
+
+    def _cold_start(self, tree: Path | None) -> dict[str, Path]:
+        kernel, archive = self.kernel().image, self.initramfs(tree)
+        if inspect(kernel).kind is not ImageKind.BZIMAGE:
+            raise InputError(
+                f"restorer: {kernel.name} is no bzImage, and kexec_file_load(2) takes no other kernel on x86-64",
+                hint="kernel.image: arch/x86/boot/bzImage of the same build",
+            )
+        return {COLD_KERNEL: kernel, **({COLD_INITRAMFS: archive} if archive is not None else {})}
 
     def modules(self) -> Path | None:
         """Return the tree with the kernel's modules below lib/modules, if any, fetched or built."""
@@ -302,21 +322,6 @@ class _Preparation:
         if kernel.build is not None:
             return self._build(kernel.build, None).modules
         return kernel_files(kernel, self._fetch)[1]
-
-    def clear_of_acpi(self, archive: Path | None) -> Path | None:
-        """Return the archive, padded where QEMU would lay it over the machine's ACPI tables."""
-        machine = self._system.machine
-        at_risk = machine.type is MachineType.MICROVM and self._system.kernel.entry is KernelEntry.PVH
-        if archive is None or not at_risk or machine.options.get("acpi") == "off":
-            return archive
-        # For a PVH kernel QEMU puts the archive's end into the last page of memory, up to 4095 bytes from its end, and
-        # microvm's tables lie in the last 1 KiB (QEMU 10.0, x86_load_linux(): acpi_data_size is 0 for microvm only).
-        # Of an archive of whole pages it leaves that page free, and Linux skips the zeros.
-        data = archive.read_bytes()
-        if len(data) % _PAGE == 0:
-            return archive
-        padded = data + bytes(-len(data) % _PAGE)
-        return self._shop.cache.make("padded", file_sha256(archive), lambda out: _write(out, padded))
 
     def _board_for(self, kernel: Path | None) -> Board | None:
         board, card = self._system.board, self._system.card
@@ -414,7 +419,3 @@ def _expect_finished_medium(system: System) -> None:
 
 def _extract(image: Path, out: Path) -> None:
     extract_vmlinux(image, out)
-
-
-def _write(out: Path, data: bytes) -> None:
-    out.write_bytes(data)

@@ -24,6 +24,7 @@ from bootlab.system.machine import (
 )
 from bootlab.system.network import Network, NetworkPeer, NetworkProbe
 from bootlab.system.part import Part
+from bootlab.system.power_on.hibernated import Restorer
 from bootlab.system.power_on.power_on import KEEPS_RAM, SLEEPS, Fault, KeptRam, PowerOn, PowerOnKind
 from bootlab.system.power_on.wake import EarlyWake, WakeBy, pressed_ns, sleep_words
 from bootlab.system.preload import Preload
@@ -96,6 +97,7 @@ __all__ = [
     "Preload",
     "ReadAhead",
     "Replay",
+    "Restorer",
     "Rootfs",
     "ShellAccess",
     "GuestScreen",

@@ -131,6 +131,9 @@ def read_paths(document: dict[str, Any]) -> Iterator[tuple[str, Any, Any]]:
     """Yield each place of a document that holds a path: the key, the table or list that it is in, its name there."""
     build = _table(_table(document.get("kernel")).get("build"))
     bootloader = _table(document.get("bootloader"))
+    restorer = _table(document.get("restorer"))
+    # Kernel and initramfs of a restorer have the keys of the system's own.
+    yield from ((f"restorer.{key}", holder, name) for key, holder, name in read_paths(restorer)) if restorer else ()
     for key, holder, names in (
         ("kernel", _table(document.get("kernel")), ("image", "symbols")),
         ("kernel.build", build, ("source", "config")),

@@ -17,7 +17,7 @@ from bootlab.system.board.setup import BoardSetup
 from bootlab.system.booted import Booted, Check, Timing
 from bootlab.system.bootloader import Bootloader, Card, Flash
 from bootlab.system.complaint import complaints
-from bootlab.system.content import FileSystem, Initramfs, Rootfs
+from bootlab.system.content import Initramfs, Rootfs
 from bootlab.system.disk_image import DiskImage
 from bootlab.system.disk_model import DiskModel
 from bootlab.system.kernel import Kernel, KernelEntry, add_words
@@ -34,8 +34,9 @@ from bootlab.system.machine import (
 )
 from bootlab.system.network import Network
 from bootlab.system.part import MARK, TEXT, Part, matching
+from bootlab.system.power_on.hibernated import Restorer, expect_hibernated
 from bootlab.system.power_on.kept_ram import expect_kept_ram
-from bootlab.system.power_on.power_on import Fault, KeptRam, PowerOn, PowerOnKind
+from bootlab.system.power_on.power_on import KeptRam, PowerOn, PowerOnKind
 from bootlab.system.power_on.wake import EarlyWake, expect_wakes
 from bootlab.system.screen.screen import DISPLAYS, GuestScreen
 from bootlab.system.snapshot import Snapshot
@@ -82,6 +83,8 @@ class System(Part):
     power_on: PowerOn | None = Field(default=None, exclude_if=lambda value: value is None)
     """What it finds as it is switched on; without one nothing."""
     wake: EarlyWake | None = Field(default=None, exclude_if=lambda value: value is None)
+    restorer: Restorer | None = Field(default=None, exclude_if=lambda value: value is None)
+    """What starts at a power-on of kind hibernated in the place of [kernel] and [initramfs]; by default they do."""
     booted: Booted
     check: Check | None = None
     marks: dict[str, str] = {}
@@ -182,7 +185,9 @@ class System(Part):
         self._expect_bus()
         self._expect_board()
         expect_kept_ram(self)
-        self._expect_sleeper()
+        agent = any(one is not None and one.sleep_agent for one in (self.initramfs, self.rootfs))
+        expect_wakes(self.power_on, self.wake, self.machine, self.kernel, agent=agent)
+        expect_hibernated(self)
         return self
 
     def _expect_screen(self, screen: GuestScreen) -> None:
@@ -196,31 +201,6 @@ class System(Part):
             for name in names:
                 if name in others:
                     raise ValueError(f"screen.{table}.{name}: there is another mark of this name; give it another one")
-
-    def _expect_sleeper(self) -> None:
-        agent = any(one is not None and one.sleep_agent for one in (self.initramfs, self.rootfs))
-        expect_wakes(self.power_on, self.wake, self.machine, self.kernel, agent=agent)
-        if self.power_on is None or self.power_on.kind is not PowerOnKind.HIBERNATED:
-            return
-        if self.machine.arch != "x86_64" or self.machine.type.is_real:
-            raise ValueError(f'power_on.kind = "hibernated" is for x86-64, and this machine is {self.machine.arch}')
-        if self.swap_device is None:
-            raise ValueError('power_on.kind = "hibernated" needs a disk to lie on: [[disks]] filesystem = "swap"')
-        if self.initramfs is None or not self.initramfs.sleep_agent:
-            raise ValueError(
-                'power_on.kind = "hibernated": the initramfs takes up the image: initramfs.sleep_agent = true'
-            )
-        if self.initramfs.mount_root and f"resume={self.swap_device}" not in self.kernel.cmdline.split():
-            raise ValueError(f'kernel.cmdline: power_on.kind = "hibernated" needs resume={self.swap_device}')
-        if self.rootfs is not None and self.rootfs.device not in ("virtio-blk", "nvme", "scsi"):
-            raise ValueError(f'power_on.kind = "hibernated" goes with no rootfs.device = "{self.rootfs.device}"')
-        if self.power_on.fault is Fault.ROOT_CHANGED and (
-            self.rootfs is None or self.rootfs.filesystem is not FileSystem.EXT4
-        ):
-            raise ValueError(
-                'power_on.fault = "root-changed" mounts the [rootfs] elsewhere and writes to it: '
-                'rootfs.filesystem = "ext4"'
-            )
 
     @property
     def kept_ram(self) -> KeptRam | None:
@@ -238,6 +218,17 @@ class System(Part):
         """Return where in the machine's memory that region lies, from the memory's first byte on."""
         kept, first = self.kept_ram, self.memory_at
         return None if kept is None else range(kept.start - first, kept.start - first + kept.size)
+
+    @property
+    def restores(self) -> bool:
+        """Return whether its restorer's kernel is the one that this power-on starts."""
+        hibernated = self.power_on is not None and self.power_on.kind is PowerOnKind.HIBERNATED
+        return self.restorer is not None and hibernated
+
+    @property
+    def started_kernel(self) -> Kernel:
+        """Return the kernel that this power-on starts."""
+        return self.restorer.kernel if self.restorer is not None and self.restores else self.kernel
 
     @property
     def swap_device(self) -> str | None:

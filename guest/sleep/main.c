@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * bootlab-sleep: puts a machine to sleep once it is what its user calls booted, if its kernel's command line says so, and makes it a
- * machine of its own as it wakes; and in the initramfs of the next start, takes up an image or says why not.
+ * machine of its own as it wakes; and in the initramfs of the next start, takes up an image or says why not. That start may be of
+ * another kernel, which then enters the system's own where there is nothing to take up.
  *
  * A hibernation image is taken once: the kernel takes its signature away before it reads it, and so does this program from one that
  * it refuses. So nothing that is wrong with an image can make a loop.
@@ -25,24 +26,26 @@
 #include "devices.h"
 #include "mark.h"
 #include "note.h"
+#include "start.h"
+#include "wakers.h"
 #include "shared/files.h"
 
 /* Of the swap header: what it was before an image came, and what it is (kernel/power/swap.c). */
 enum { PAGE = 4096, SIGNATURE = 10, BEFORE_AT = PAGE - 2 * SIGNATURE, SIGNATURE_AT = PAGE - SIGNATURE, SEED = 64 };
 enum { EXIT_FAILED = 1, EXIT_USE = 2, EXIT_EARLY = 3, TRIES = 500, TRY_NS = 20000000, DEVICE_MAX = 64, WORDS = 4096, TOLD = 48, LEAST_US = 100 };
 
-#define CLOCK "/sys/class/rtc/rtc0/"
-#define ALARM CLOCK "wakealarm"
-#define PORTS "/sys/bus/serio/devices"
+/* "RELEASE VERSION" of the kernel whose image this one restores, where it is another's (bootlab/build/restored_files.py). */
+#define RESTORED "/etc/bootlab/restored"
 
 static const char IMAGE[SIGNATURE + 1] = "S1SUSPEND";
 
 static const char help[] =
-	"usage: bootlab-sleep [resume DEVICE [early]]\n"
+	"usage: bootlab-sleep [resume DEVICE [early] | start KERNEL INITRAMFS WORDS]\n"
 	"\n"
 	"Put the machine to sleep where the kernel's command line asks for it, and go on when it wakes.\n"
 	"\n"
 	"  bootlab.sleep=disk:DEVICE   hibernate into the swap area on DEVICE\n"
+	"  bootlab.sleep.platform      and do so by ACPI (S4): whoever restores the image may leave ACPI off\n"
 	"  bootlab.sleep=mem           suspend to RAM\n"
 	"  bootlab.sleep=idle          suspend to idle (s2idle), so that a key of a keyboard wakes it\n"
 	"  bootlab.sleep.alarm=N       and have the alarm of the machine's clock wake it N seconds later\n"
@@ -51,6 +54,8 @@ static const char help[] =
 	"\n"
 	"  resume DEVICE   in the initramfs, before anything is mounted: go on from the image on DEVICE, if there is one\n"
 	"                  early: drivers are still to come; where a device that the image needs is not there, nothing is done\n"
+	"                  where there is " RESTORED ", the image is of that kernel, not of the one that runs\n"
+	"  start KERNEL INITRAMFS WORDS   enter another kernel (kexec_file_load), with this command line; INITRAMFS may be missing\n"
 	"\n"
 	"Without any of these words it ends at once.\n"
 	"\n"
@@ -60,7 +65,7 @@ static const char help[] =
 	"  late PATTERN [class PREFIX]   take the driver off each device that it matches, and bind it again when the\n"
 	"                                machine has woken and is idle\n"
 	"\n"
-	"Exit status: 0 go on; 1 the machine could not be put to sleep; 2 wrong use; 3 too early.\n";
+	"Exit status: 0 go on; 1 the machine could not be put to sleep, or no kernel be entered; 2 wrong use; 3 too early.\n";
 
 static char block[PAGE] __attribute__((aligned(PAGE)));
 static char words[WORDS];
@@ -187,6 +192,18 @@ static bool await(const char *path)
 	return false;
 }
 
+static void name_kernel(char ret[KERNEL_MAX])
+{
+	ssize_t n = file_read(RESTORED, ret, KERNEL_MAX - 1);
+
+	if (n < 0) {
+		note_kernel(ret);
+		return;
+	}
+	ret[n] = '\0';
+	ret[strcspn(ret, "\n")] = '\0';
+}
+
 /* `early`: a device that is not there may still come, so that is no reason to refuse the image. */
 static int resume(const char *device, bool early)
 {
@@ -211,7 +228,7 @@ static int resume(const char *device, bool early)
 	if (r || read_block(fd, at))
 		return refuse(fd, "it cannot be read");
 	memcpy(note, block, NOTE_SIZE);
-	note_kernel(kernel);
+	name_kernel(kernel);
 	r = note_check(note, kernel, read_stamp, reason);
 	if (r == -ENOENT && early) {
 		close(fd);
@@ -231,6 +248,23 @@ static int resume(const char *device, bool early)
 	r = file_write("/sys/power/resume", numbers);
 	fd = open_device(device, &at);
 	return refuse(fd, r ? strerror(-r) : "the kernel does not take it: its log says why");
+}
+
+static int fail_to_start(const char *what, int r)
+{
+	printf("bootlab: no kernel is started: %s: %s\n", what, strerror(-r));
+	return EXIT_FAILED;
+}
+
+static int start(const char *kernel, const char *archive, const char *command_line)
+{
+	const char *what;
+	int r = start_load(kernel, archive, command_line, &what);
+
+	if (r)
+		return fail_to_start(what, r);
+	make_mark("kexec");
+	return fail_to_start("kexec", start_enter());
 }
 
 static int write_note(int fd, off_t at)
@@ -254,6 +288,17 @@ static int write_note(int fd, off_t at)
 	return r ? r : write_block(fd, at + PAGE);
 }
 
+static const char *choose_end(void)
+{
+	char none[DEVICE_MAX];
+
+	/* A PC without ACPI cannot switch itself off: the kernel would stand still with its image written. */
+	if (!file_exists("/sys/firmware/acpi"))
+		return "reboot";
+	/* Behind this one a kernel that wakes switches ACPI on itself (acpi_hibernation_leave()). */
+	return read_word("bootlab.sleep.platform", none, sizeof none) ? "platform" : "shutdown";
+}
+
 static int hibernate(const char *device)
 {
 	off_t at;
@@ -273,8 +318,7 @@ static int hibernate(const char *device)
 		return fail("swap area", -errno);
 	/* What can be read again need not be kept. */
 	file_write("/proc/sys/vm/drop_caches", "3");
-	/* A PC without ACPI cannot switch itself off: the kernel would stand still with its image written. */
-	file_write("/sys/power/disk", file_exists("/sys/firmware/acpi") ? "shutdown" : "reboot");
+	file_write("/sys/power/disk", choose_end());
 	make_mark("hibernating");
 	r = file_write("/sys/power/state", "disk");
 	if (r)
@@ -312,41 +356,6 @@ static void tell_devices(void)
 		printf("bootlab: fact wake_lost %llu %u %u\n", (unsigned long long)lost, wakes.left_out, wakes.broken);
 }
 
-/* Keyboards on PS/2 may not wake a machine that idles before somebody says so. */
-static int let_keyboards_wake(void)
-{
-	static char bytes[PAGE];
-	struct arena arena = { .bytes = bytes, .size = sizeof bytes };
-	struct listing ports;
-	char path[WORDS];
-	int r = folder_list(PORTS, &arena, &ports);
-
-	if (!r && !ports.n)
-		return -ENODEV;
-	for (size_t i = 0; !r && i < ports.n; i++) {
-		snprintf(path, sizeof path, PORTS "/%s/power/wakeup", ports.names[i]);
-		r = file_write(path, "enabled");
-	}
-	return r;
-}
-
-/* 0 or -errno. The kernel takes a time that has passed for an order to set no alarm. */
-static int set_alarm(const char *word)
-{
-	char alarm[DEVICE_MAX + 1], now[DEVICE_MAX] = "";
-	ssize_t n;
-
-	snprintf(alarm, sizeof alarm, "%s%s", *word == '@' ? "" : "+", *word == '@' ? word + 1 : word);
-	if (*word == '@') {
-		n = file_read(CLOCK "since_epoch", now, sizeof now - 1);
-		if (n < 0)
-			return (int)n;
-		if (strtoll(alarm, NULL, 10) <= strtoll(now, NULL, 10))
-			return -ETIME;
-	}
-	return file_write(ALARM, alarm);
-}
-
 static int suspend(const char *state)
 {
 	static struct lates lates;
@@ -359,11 +368,11 @@ static int suspend(const char *state)
 		/* A kernel without that file knows no other way; one that refuses the word would only idle. */
 		if (r && r != -ENOENT)
 			return fail("S3 (deep)", r);
-	} else if ((r = let_keyboards_wake())) {
+	} else if ((r = wakers_let_keyboards())) {
 		return fail("a keyboard that wakes it", r);
 	}
-	if (read_word("bootlab.sleep.alarm=", alarm, sizeof alarm) && (r = set_alarm(alarm)))
-		return fail(r == -ETIME ? "the time of its alarm is over" : "the alarm of its clock, " ALARM, r);
+	if (read_word("bootlab.sleep.alarm=", alarm, sizeof alarm) && (r = wakers_set_alarm(alarm)))
+		return fail(r == -ETIME ? "the time of its alarm is over" : "the alarm of its clock, " WAKERS_ALARM, r);
 	if (devices && (untold = devices_begin()))
 		printf("bootlab: fact wake_untold %s\n", strerror(-untold));
 	make_mark("suspending");
@@ -403,6 +412,8 @@ int main(int argc, char **argv)
 		return sleep_as_asked();
 	if ((argc == 3 || (argc == 4 && !strcmp(argv[3], "early"))) && !strcmp(argv[1], "resume"))
 		return resume(argv[2], argc == 4);
+	if (argc == 5 && !strcmp(argv[1], "start"))
+		return start(argv[2], argv[3], argv[4]);
 	fputs(help, argc == 2 && !strcmp(argv[1], "--help") ? stdout : stderr);
 	return argc == 2 && !strcmp(argv[1], "--help") ? 0 : EXIT_USE;
 }

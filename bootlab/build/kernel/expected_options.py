@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from bootlab.errors import InputError
-from bootlab.system import PowerOnKind, System
+from bootlab.system import KernelEntry, PowerOnKind, System
 
 
 def expect_options(system: System, options: Mapping[str, str]) -> None:
@@ -35,4 +35,25 @@ def _expect_looked_at(system: System, options: Mapping[str, str]) -> None:
             "kernel.cmdline: this kernel has its disk's driver built in, so it would take an image by itself, before "
             "bootlab-sleep has looked whether it is of this machine",
             hint="noresume leaves it to the initramfs",
+        )
+
+
+def expect_restorer(system: System, options: Mapping[str, str], restored: Mapping[str, str]) -> None:
+    """Raise InputError for a restorer's kernel without what it needs for the system's.
+
+    `options`: of its configuration; `restored`: of the kernel whose image it takes, empty where that is not known.
+    """
+    needed = {"HIBERNATION": "it takes up an image", "KEXEC_FILE": "without an image it enters the system's own kernel"}
+    missing = [f"{option} ({why})" for option, why in needed.items() if options.get(option) != "y"]
+    if missing:
+        raise InputError(
+            f"restorer.kernel: without {' and '.join(missing)}",
+            hint="restorer.kernel.build.options: " + ", ".join(f"{option} = true" for option in needed),
+        )
+    levels = [bool(options.get("X86_5LEVEL") == "y"), bool(restored.get("X86_5LEVEL") == "y")]
+    if system.kernel.entry is KernelEntry.IMAGE and restored and levels[0] != levels[1]:
+        raise InputError(
+            "restorer.kernel: X86_5LEVEL is y of one kernel and not of the other: where the processor has five levels "
+            "of page tables, one would go on with the other's number of them",
+            hint=f"restorer.kernel.build.options: X86_5LEVEL = {str(levels[1]).lower()}",
         )

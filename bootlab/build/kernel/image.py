@@ -22,7 +22,9 @@ from bootlab.errors import InputError
 _Bytes = bytes | mmap.mmap
 
 _BANNER = b"Linux version "
-_BANNER_LINE = re.compile(rb"Linux version (\d[!-~]*) \(")
+_BANNER_LINE = re.compile(rb"Linux version (\d[!-~]*) \((?:[^\n\0]*\) (#\d+ [ -~]*)\n)?")
+"""RELEASE (USER@HOST) (COMPILER) BUILD, init/version-timestamp.c."""
+_LONGEST_BANNER = 512
 _COMPRESSIONS = (
     (b"\x1f\x8b", "gzip"),
     (b"\xfd7zXZ\0", "xz"),
@@ -79,6 +81,8 @@ class KernelImage:
     """How the kernel proper is compressed inside the file; None when it is not."""
     pvh_entry: int | None = None
     """Physical address of the PVH entry, for an ELF kernel that has the note."""
+    build: str | None = None
+    """Number and time of its build, as `uname -v` prints them; None when the file does not carry them in the open."""
 
 
 def inspect(path: Path) -> KernelImage:
@@ -184,13 +188,16 @@ def _inspect_bzimage(path: Path, data: _Bytes) -> KernelImage:
         raise _truncated(path, end, len(data))
     (xloadflags,) = struct.unpack_from("<H", data, 0x236)
     (version_at,) = struct.unpack_from("<H", data, 0x20E)
-    words = data[version_at + 0x200 : version_at + 0x300].split(b"\0", 1)[0].split() if version_at else []
+    # RELEASE (USER@HOST) BUILD, arch/x86/boot/version.c
+    banner = data[version_at + 0x200 : version_at + 0x300].split(b"\0", 1)[0] if version_at else b""
+    release, _, rest = banner.decode("ascii", "replace").partition(" ")
     return KernelImage(
         path,
         "x86_64" if xloadflags & _XLF_KERNEL_64 else "i386",
         ImageKind.BZIMAGE,
-        version=words[0].decode("ascii", "replace") if words else None,
+        version=release or None,
         compression=_compression(data[start : start + 8]),
+        build=rest.partition(") ")[2] or None,
     )
 
 
@@ -214,7 +221,8 @@ def _inspect_elf(path: Path, data: _Bytes) -> KernelImage:
         raise _truncated(path, end, len(data))
     notes = b"".join(data[offset : offset + size] for kind, offset, _, size in segments if kind == _PT_NOTE)
     entry = _pvh_entry(notes) if arch == "x86_64" else None
-    return KernelImage(path, arch, ImageKind.ELF, version=_banner_version(data), pvh_entry=entry)
+    version, build = _banner(data)
+    return KernelImage(path, arch, ImageKind.ELF, version, pvh_entry=entry, build=build)
 
 
 def _segments(data: _Bytes) -> Iterator[tuple[int, int, int, int]]:
@@ -252,7 +260,8 @@ def _inspect_image(path: Path, data: _Bytes) -> KernelImage:
                 raise _truncated(path, offset + size, len(data))
     elif len(data) < 4096:
         raise _truncated(path, 4096, len(data))
-    return KernelImage(path, arch, _PLAIN[arch], version=_banner_version(data))
+    version, build = _banner(data)
+    return KernelImage(path, arch, _PLAIN[arch], version, build=build)
 
 
 def _inspect_zimage(path: Path, data: _Bytes) -> KernelImage:
@@ -319,15 +328,17 @@ def _compression(head: bytes) -> str | None:
     return next((name for magic, name in _COMPRESSIONS if head.startswith(magic)), None)
 
 
-def _banner_version(data: _Bytes) -> str | None:
-    at = data.find(_BANNER)
+def _banner(data: _Bytes) -> tuple[str | None, str | None]:
+    at, version = data.find(_BANNER), None
     while at >= 0:
-        # The bare words occur elsewhere too, as a printf format.
-        line = _BANNER_LINE.match(data[at : at + 256])
+        # The bare words occur elsewhere too, as a printf format, and in Linux 6.1 once without the build's number.
+        line = _BANNER_LINE.match(data[at : at + _LONGEST_BANNER])
         if line is not None:
-            return line[1].decode("ascii")
+            version = version or line[1].decode("ascii")
+            if line[2] is not None:
+                return version, line[2].decode("ascii")
         at = data.find(_BANNER, at + 1)
-    return None
+    return version, None
 
 
 def _truncated(path: Path, promised: int, size: int) -> InputError:

@@ -5,7 +5,8 @@ That is bootlab's guest programs, busybox and Debian packages for the guest, and
 
 import difflib
 import time
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from bootlab.build.debian import packages
@@ -26,6 +27,8 @@ from bootlab.build.workshop import Workshop
 from bootlab.errors import BootlabError, InputError
 from bootlab.system import Content, Initramfs, Rootfs, System
 
+COLD_KERNEL, COLD_INITRAMFS = "/boot/vmlinuz", "/boot/initrd.img"
+"""Where a restorer looks for what it starts cold (guest/mount_root.sh)."""
 _BUSYBOX_PACKAGE = "busybox-static"
 _ROOT_DEVICES = {
     "virtio-blk": "/dev/vda",
@@ -56,6 +59,8 @@ class Around:
     """What the initramfs says of a root in kept RAM, where there is one."""
     cmdline: str = ""
     """The kernel's command line, which may name an init."""
+    cold_start: Mapping[str, Path] = field(default_factory=dict)
+    """Path in the root -> kernel and initramfs, which a restorer enters where there is no image to take up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +147,8 @@ def _ingredients(shop: Workshop, recipe: Recipe, arch: str, around: Around) -> I
         programs |= {**guest.compile_kept(arch, cache), PLAN: around.kept_plan}
     if isinstance(recipe, Rootfs) and recipe.kept_ram is not None:
         programs |= guest.compile_kept(arch, cache)
+    if isinstance(recipe, Rootfs):
+        programs |= around.cold_start
     if isinstance(recipe, Initramfs) and around.kept_by_loader:
         programs |= guest.compile_kept_board(arch, cache)
     if recipe.busybox:

@@ -19,6 +19,9 @@ _UUID: Final = "b0071ab0-0000-4000-8000-000000000004"
 _PAGE: Final = 4096
 _NOTE_PAGES: Final = 2
 """Behind the swap area is a machine's note on its image (guest/sleep/note.h)."""
+_SIGNATURE: Final = 10
+_IMAGE: Final = b"S1SUSPEND\0"
+"""Behind a swap area's header, and before it what it was before an image came."""
 _FORMAT: Final = 1
 
 
@@ -56,6 +59,8 @@ def spoil_disks(swap: Path, swap_bytes: int, root: tuple[Path, Path] | None, fau
         # The pages of an image lie one behind the other from the beginning of the area.
         begin = _cut_at(swap)
         _change(swap, f"write -z {begin} {swap_bytes - _NOTE_PAGES * _PAGE - begin}")
+    elif fault is Fault.NO_IMAGE:
+        _take_image(swap)
     elif fault is Fault.ROOT_CHANGED:
         if root is None:
             raise InputError('power_on.fault: "root-changed" is of a [rootfs] on a disk, and there is none')
@@ -81,11 +86,30 @@ def _mount_elsewhere(overlay: Path, below: Path) -> None:
 
 def _change_kernel(swap: Path, page: int) -> None:
     """Write a note as a machine with another kernel has left it."""
-    block = swap.with_suffix(".note")
+    text = _read_page(swap, page).rpartition(b"crc ")[0].replace(b"\nkernel ", b"\nkernel other-", 1)
+    _write_page(swap, page, (text + b"crc %08x\n" % zlib.crc32(text)).ljust(_PAGE, b"\0"))
+
+
+def _take_image(swap: Path) -> None:
+    """Do to the swap area's header what a kernel does that takes its image (kernel/power/swap.c)."""
+    header = _read_page(swap, 0)
+    before, now = header[-2 * _SIGNATURE : -_SIGNATURE], header[-_SIGNATURE:]
+    assert now == _IMAGE, now
+    _write_page(swap, 0, header[: -2 * _SIGNATURE] + before + before)
+
+
+def _read_page(swap: Path, page: int) -> bytes:
+    block = swap.with_suffix(".page")
     argv: list[str | Path] = ["qemu-img", "dd", "-f", "qcow2", "-O", "raw", f"bs={_PAGE}", f"skip={page}"]
     run([*argv, f"count={page + 1}", f"if={swap}", f"of={block}"], package="qemu-utils")
-    text = block.read_bytes().rpartition(b"crc ")[0].replace(b"\nkernel ", b"\nkernel other-", 1)
-    block.write_bytes((text + b"crc %08x\n" % zlib.crc32(text)).ljust(_PAGE, b"\0"))
+    data = block.read_bytes()
+    block.unlink()
+    return data
+
+
+def _write_page(swap: Path, page: int, data: bytes) -> None:
+    block = swap.with_suffix(".page")
+    block.write_bytes(data)
     _change(swap, f"write -s {block.name} {page * _PAGE} {_PAGE}")
     block.unlink()
 

@@ -147,12 +147,14 @@ class Fault(StrEnum):
     """The image is of another kernel than the one that is started."""
     IMAGE_CUT = "image-cut"
     """The second half of the image was never written."""
+    NO_IMAGE = "no-image"
+    """There is no image: the machine was not hibernated, or its image was taken before."""
     ROOT_CHANGED = "root-changed"
     """Another system has mounted the root since, and written to it."""
 
 
 OF_CHANGES: Final = (Fault.SAVE_CUT, Fault.CHANGES_BIT, Fault.CHANGES_HUNG)
-_OF_HIBERNATED: Final = (Fault.OTHER_KERNEL, Fault.IMAGE_CUT, Fault.ROOT_CHANGED)
+_OF_HIBERNATED: Final = (Fault.OTHER_KERNEL, Fault.IMAGE_CUT, Fault.NO_IMAGE, Fault.ROOT_CHANGED)
 
 
 class PowerOn(Part):

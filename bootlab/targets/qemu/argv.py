@@ -112,8 +112,8 @@ def _loaded(files: BootFiles, words: str) -> list[str]:
 
 
 def _cmdline(system: System) -> str:
-    kept = system.rootfs.kept_ram if system.rootfs is not None else None
-    return system.kernel.cmdline if kept is None else add_words(system.kernel.cmdline, kept.word(system.memory_at))
+    kept, words = system.rootfs.kept_ram if system.rootfs is not None else None, system.started_kernel.cmdline
+    return words if kept is None else add_words(words, kept.word(system.memory_at))
 
 
 def _image(system: System, files: BootFiles, *, lasting: bool) -> list[str]:

@@ -53,6 +53,9 @@ def leaving(system: System, folder: Path, found: LeftFiles | None) -> LeftFiles:
         return LeftFiles(MemoryFile(folder / MEMORY, shared=True), overlays, until=stop, stop=stop)
     overlays = _overlays(system, folder, kept=True)
     words = f"bootlab.sleep=disk:{system.swap_device}"
+    if system.restorer is not None:
+        # A kernel that wakes in this mode switches ACPI on, for the one that restored it may have left it off.
+        words += " bootlab.sleep.platform"
     return LeftFiles(overlays=overlays, until=_HIBERNATING, stop=_FAILED, words=words)
 
 

@@ -61,6 +61,11 @@ def set_up_profile(
             f"machine.vcpus: {system.machine.vcpus}, and a profile takes at most {MOST_VCPUS}",
             hint="bootlab boot and measure take more",
         )
+    if system.restores:
+        raise InputError(
+            "restorer: a profile names the functions of one kernel, and this power-on has two, one after the other",
+            hint='power_on.kind = "cold" has one; bootlab boot has the marks of both',
+        )
     if symbols is None:
         raise InputError(f"{files.kernel}: no symbols of this kernel: a profile would name nothing", hint=_NO_SYMBOLS)
     facts = _kernel_facts(symbols, system.kernel.symbols, files.types, cache)

@@ -8,7 +8,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Self
 
-from bootlab.build import boot_files
+from bootlab.build import restored_files
 from bootlab.build.cache import Cache, file_sha256
 from bootlab.build.plugin import find_plugin
 from bootlab.build.workshop import Workshop
@@ -260,7 +260,7 @@ class QemuTarget:
         """
         binary = require_qemu(qemu_binary(system))
         expect_pages(system)
-        files = boot_files.prepare(shop, system)
+        files = restored_files.prepare(shop, system)
         hashes = {**files.hashes, **_own_hashes(system)}
         network = read_network(system)
         hashes |= network.hashes if network is not None else {}

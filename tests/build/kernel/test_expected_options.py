@@ -4,8 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from bootlab.build.kernel.expected_options import expect_options
+from bootlab.build.kernel.expected_options import expect_options, expect_restorer
 from bootlab.errors import InputError
+from tests.system.power_on.test_hibernated import RESTORED
+from tests.system.power_on.test_hibernated import read as read_restored
 from tests.system.power_on.test_power_on import SYSTEM, read, sleeper
 
 
@@ -26,3 +28,25 @@ def test_an_image_is_looked_at_before_the_kernel_takes_it(tmp_path: Path) -> Non
     expect_options(read(tmp_path, sleeper()), {"HIBERNATION": "y", "VIRTIO_BLK": "m"})
     with pytest.raises(InputError, match=r"kernel\.cmdline: this kernel has its disk's driver built in"):
         expect_options(read(tmp_path, sleeper()), built_in)
+
+
+def test_a_restorer_has_what_it_takes_and_the_page_tables_of_the_kernel_that_it_restores(tmp_path: Path) -> None:
+    system = read_restored(tmp_path, RESTORED)
+    able = {"HIBERNATION": "y", "KEXEC_FILE": "y"}
+    expect_restorer(system, able, {})
+    expect_restorer(system, able, {"X86_5LEVEL": "n"})
+    expect_restorer(system, {**able, "X86_5LEVEL": "y"}, {"X86_5LEVEL": "y"})
+    for option in able:
+        with pytest.raises(InputError, match=rf"restorer\.kernel: without {option}"):
+            expect_restorer(system, {**able, option: "n"}, {})
+    with pytest.raises(InputError, match=r"restorer\.kernel: X86_5LEVEL") as caught:
+        expect_restorer(system, able, {"X86_5LEVEL": "y"})
+    assert caught.value.hint is not None and "X86_5LEVEL = true" in caught.value.hint
+    # A kernel that is entered through PVH has four levels, whatever it was built with.
+    pvh = read_restored(
+        tmp_path,
+        RESTORED.replace("[kernel]\n", '[kernel]\nentry = "pvh"\n').replace(
+            "[restorer.kernel]\n", '[restorer.kernel]\nentry = "pvh"\n'
+        ),
+    )
+    expect_restorer(pvh, able, {"X86_5LEVEL": "y"})

@@ -16,7 +16,8 @@ from bootlab.build.kernel.image import ImageKind, KernelImage, expect_arch, expe
 from bootlab.errors import InputError
 
 X86_BASE = 0xFFFFFFFF81000000
-BANNER = b"Linux version %s (%s)\0Linux version 6.9.0-lab (someone@somewhere) (gcc) #1 SMP\n\0"
+_NAMES = b"Linux version 6.9.0-lab (someone@somewhere) (gcc)"
+BANNER = b"Linux version %s (%s)\0" + _NAMES + b" # SMP\n\0" + _NAMES + b" #1 SMP\n\0"
 PVH_ENTRY = 0x1000850
 
 
@@ -131,9 +132,10 @@ def written(tmp_path: Path, data: bytes, name: str = "kernel") -> Path:
 def test_bzimage(tmp_path: Path, compression: str) -> None:
     kernel = elf()
     path = written(tmp_path, bzimage(PAYLOADS[compression](kernel)))
-    assert inspect(path) == KernelImage(path, "x86_64", ImageKind.BZIMAGE, "6.9.0-lab", compression)
+    assert inspect(path) == KernelImage(path, "x86_64", ImageKind.BZIMAGE, "6.9.0-lab", compression, build="#1")
     out = tmp_path / "vmlinux"
-    assert extract_vmlinux(path, out) == KernelImage(out, "x86_64", ImageKind.ELF, "6.9.0-lab", None, PVH_ENTRY)
+    vmlinux = KernelImage(out, "x86_64", ImageKind.ELF, "6.9.0-lab", None, PVH_ENTRY, "#1 SMP")
+    assert extract_vmlinux(path, out) == vmlinux
     assert out.read_bytes() == kernel
 
 
@@ -152,7 +154,7 @@ def test_uncompressed_kernels_are_copied(tmp_path: Path) -> None:
 def test_arm64_image_and_its_wrappings(tmp_path: Path) -> None:
     plain = arm64_image()
     path = written(tmp_path, plain)
-    assert inspect(path) == KernelImage(path, "aarch64", ImageKind.ARM64_IMAGE, "6.9.0-lab")
+    assert inspect(path) == KernelImage(path, "aarch64", ImageKind.ARM64_IMAGE, "6.9.0-lab", build="#1 SMP")
     out = tmp_path / "Image"
     for data, kind, version in [
         (gzip.compress(plain), ImageKind.ARM64_IMAGE_COMPRESSED, "6.9.0-lab"),
@@ -167,7 +169,7 @@ def test_arm64_image_and_its_wrappings(tmp_path: Path) -> None:
 def test_riscv64_image_and_what_qemu_starts_of_it(tmp_path: Path) -> None:
     plain = riscv_image()
     image = inspect(written(tmp_path, plain))
-    assert image == KernelImage(image.path, "riscv64", ImageKind.RISCV64_IMAGE, "6.9.0-lab")
+    assert image == KernelImage(image.path, "riscv64", ImageKind.RISCV64_IMAGE, "6.9.0-lab", build="#1 SMP")
     expect_loadable(image)
     out = tmp_path / "Image"
     for data, kind, version in [

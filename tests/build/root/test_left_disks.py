@@ -51,6 +51,15 @@ def test_an_image_that_was_cut_has_its_first_half_and_the_note(tmp_path: Path) -
     assert b"b" not in after[half + 65536 :] and after[NOTE_AT:].startswith(b"note")
 
 
+def test_an_image_that_was_taken_leaves_a_swap_area(tmp_path: Path) -> None:
+    header = b"header".ljust(4076, b"\0") + b"SWAPSPACE2" + b"S1SUSPEND\0"
+    path = overlay(tmp_path / "disks", {0: header + b"image", NOTE_AT: b"note"})
+    spoil_disks(path, SIZE, None, Fault.NO_IMAGE)
+    after = content(path)
+    assert after[:4096] == header[:4076] + b"SWAPSPACE2" * 2
+    assert after[4096:4101] == b"image" and after[NOTE_AT:].startswith(b"note")
+
+
 def test_a_swap_disk_that_is_made_here_has_room_for_the_note_of_the_guest(tmp_path: Path) -> None:
     guest = Path(__file__).parents[3] / "guest"
     (tmp_path / "room.c").write_text(
