@@ -1,6 +1,7 @@
 """System -> the files it boots from: kernel, symbols, initramfs, disks, card or flash; made or fetched, and hashed."""
 
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from bootlab.build.board.bootloader import BuiltBootloader, build_bootloader
@@ -237,7 +238,7 @@ class _Preparation:
     def vmlinux(self, image: Path) -> Path | None:
         """Return the uncompressed kernel, or None for an image that keeps it in a form not known here."""
         try:
-            return self._shop.cache.make("vmlinux", file_sha256(image), lambda out: _extract(image, out))
+            return self._shop.cache.make("vmlinux", file_sha256(image), partial(extract_vmlinux, image))
         except InputError as error:
             self._shop.tell(f"no symbols: {error.message}")
             return None
@@ -415,7 +416,3 @@ def _expect_finished_medium(system: System) -> None:
         expect_card(card.path)
     if flash is not None and flash.path is not None and board is not None and board.flash is not None:
         expect_flash(flash.path, board.flash)
-
-
-def _extract(image: Path, out: Path) -> None:
-    extract_vmlinux(image, out)

@@ -54,7 +54,7 @@ class Cache:
         place = self.path(kind, key)
         return place if self._is_whole(place) else None
 
-    def make(self, kind: str, key: str, build: Callable[[Path], None]) -> Path:
+    def make(self, kind: str, key: str, build: Callable[[Path], object]) -> Path:
         """Return the entry for `key`; when it is not there, `build(path)` must create a file or directory at `path`.
 
         `path.parent` is scratch space of this build alone. Whatever `build` raises leaves no entry behind.
