@@ -1,7 +1,8 @@
 """Profiles of one system with more and more vCPUs or memory: booted one after the other, shown as slopes."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from bootlab.cli.options.settings import set_in
 from bootlab.cli.profile.boots import Subject, prepare_profile, profile_boot, start_run
 from bootlab.cli.terminal.showing import show
 from bootlab.cli.terminal.speech import err
@@ -13,14 +14,16 @@ from bootlab.report.profile.view import profile_sweep_view
 from bootlab.targets.target import Prepared
 
 
-def run_sweep(store: Store, subjects: Mapping[str, Subject], axis: Axis, *, json: bool) -> int:
+def run_sweep(
+    store: Store, subjects: Mapping[str, Subject], axis: Axis, settings: Sequence[str] | None, *, json: bool
+) -> int:
     """Boot each subject with the profile on and show what more of the axis costs. The label of each is its boot's.
 
     Only points that were ready count for the slopes; what became of the others is said. What there is so far is on
     record after every boot. Exit code 0: all were ready; 1 otherwise.
     """
     prepared = {label: prepare_profile(subject, silent=json) for label, subject in subjects.items()}
-    run = start_run(store, RunKind.PROFILE, subjects, {"axis": axis})
+    run = start_run(store, RunKind.PROFILE, subjects, {"axis": axis, **set_in(settings)})
     with run.locked():
         samples: list[Sample] = []
         for label, subject in subjects.items():

@@ -205,7 +205,7 @@ def profile(
     if axis is not None:
         if against is not None or export is not None or price:
             raise InputError("--against, --export and --price go with one boot, not with a list of --vcpus or --memory")
-        return run_sweep(store, points, axis, json=json)
+        return run_sweep(store, points, axis, settings, json=json)
     beside, before = _side_before(store, subject, against, seed, silent=json)
     subjects = {LABEL: points[LABEL], **beside}
     prepared = {label: prepare_profile(one, silent=json) for label, one in subjects.items()}

@@ -12,30 +12,21 @@ from bootlab.experiments.series import are_identical
 from bootlab.measure.line_and_card_cost import BoardTerms, board_terms
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.system import System, read_system
-from bootlab.techniques.model.catalogue import load_catalogue, require_techniques
-from bootlab.techniques.model.evidence import Measured
 from bootlab.timeline import marks as m
+from tests.boot.boards.test_board import with_techniques
 
 pytestmark = [pytest.mark.boot, pytest.mark.network, pytest.mark.kernel]
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "riscv-board" / "modelled.toml"
-NOTHING = Measured(facts={}, initcalls_ns={}, marks={}, console="")
 _MS = 1_000_000
 _CHAR_NS = 10 * 10**9 // 115200
 Boot = Callable[[System], BootRecord]
 
 
-def _changed(system: System, *names: str) -> System:
-    for technique in require_techniques(load_catalogue(), names):
-        assert technique.change.applies(system, NOTHING) is None
-        system = technique.change.apply(system, NOTHING)
-    return system
-
-
 @pytest.fixture(scope="module")
 def quick() -> System:
     """The example without what U-Boot waits and looks for."""
-    return _changed(read_system(EXAMPLE), "bootloader_no_delay", "bootloader_no_scan")
+    return with_techniques(read_system(EXAMPLE), "bootloader_no_delay", "bootloader_no_scan")
 
 
 def _ready(record: BootRecord) -> tuple[int, BoardTerms]:
@@ -88,7 +79,7 @@ def test_an_endless_line_saves_what_was_waited_for_it(run_boot: Boot, quick: Sys
 
 
 def test_in_falcon_mode_spl_waits_for_what_it_loads(run_boot: Boot, quick: System, shop: Workshop) -> None:
-    falcon = _changed(quick, "bootloader_falcon")
+    falcon = with_techniques(quick, "bootloader_falcon")
     record = run_boot(falcon)
     _, terms = _ready(record)
     files = boot_files.prepare(shop, falcon)
