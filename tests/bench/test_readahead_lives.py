@@ -31,7 +31,8 @@ _LAST = """[Unit]
 After=settled.service bootlab-readahead.service
 [Service]
 Type=oneshot
-ExecStart=/bin/sh -c 'sync; echo "bootlab: fact lives.order $(grep -a ^order /var/lib/bootlab-readahead/pack)"; sync; \
+ExecStart=/bin/sh -c 'while systemctl is-active --quiet bootlab-readahead; do sleep 0.1; done; sync; \
+echo "bootlab: fact lives.order $(grep -a ^order /var/lib/bootlab-readahead/pack)"; sync; \
 echo "bootlab: lives end"'
 StandardOutput=tty
 """

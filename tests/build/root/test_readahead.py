@@ -43,6 +43,8 @@ def test_the_real_init_is_started_by_the_program_and_a_unit_of_its_own_tells_the
     assert files["sbin/bootlab-readahead.init"] == b"/lib/systemd/systemd"
     unit = files["etc/systemd/system/bootlab-readahead.service"].decode()
     assert "After=graphical.target\n" in unit and "--name graphical.target\n" in unit
+    # systemd holds text logins (Type=idle) back while a job runs, which one of oneshot does until it has ended.
+    assert "Type=simple\n" in unit
     # Wanted by what it comes behind: multi-user.target, before graphical.target, would come behind what it wants.
     assert files["etc/systemd/system/graphical.target.wants/bootlab-readahead.service"].endswith(b"readahead.service")
     assert "etc/bootlab/units/bootlab-readahead.unit" not in files
@@ -55,7 +57,9 @@ def test_each_init_has_a_unit_of_its_own_kind() -> None:
     scripts.add_directory("etc/rc2.d")
     own.add_file("sbin/bootlab-init", b"ELF")
     own.add_directory("etc/rc2.d")
-    assert _laid(scripts, ReadAhead())["etc/rc2.d/S99bootlab-readahead"] == b"../init.d/bootlab-readahead"
+    scripted = _laid(scripts, ReadAhead())
+    assert scripted["etc/rc2.d/S99bootlab-readahead"] == b"../init.d/bootlab-readahead"
+    assert b" goal &" in scripted["etc/init.d/bootlab-readahead"]
     files = _laid(own, ReadAhead())
     lines = files["etc/bootlab/units/bootlab-readahead.unit"].splitlines()
     # Behind all others, as systemd's unit and the script: what is deferred is read ahead, too.
