@@ -55,7 +55,7 @@ static const char help[] =
 	"  resume DEVICE   in the initramfs, before anything is mounted: go on from the image on DEVICE, if there is one\n"
 	"                  early: drivers are still to come; where a device that the image needs is not there, nothing is done\n"
 	"                  where there is " RESTORED ", the image is of that kernel, not of the one that runs\n"
-	"  start KERNEL INITRAMFS WORDS   enter another kernel (kexec_file_load), with this command line; INITRAMFS may be missing\n"
+	"  start KERNEL INITRAMFS WORDS   enter another kernel (kexec_load), with this command line; INITRAMFS may be missing\n"
 	"\n"
 	"Without any of these words it ends at once.\n"
 	"\n"
