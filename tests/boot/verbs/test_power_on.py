@@ -171,6 +171,8 @@ def sleeper(tmp_path_factory: pytest.TempPathFactory) -> Boot:
     (folder / "sleeper.toml").write_text(text + SLEEPER)
     small = SLEEPER.replace("size_mib = 128", "size_mib = 4")
     (folder / "no-room.toml").write_text(text.replace('"sleeper"', '"no-room"') + small)
+    no_mode = text.replace('"sleeper"', '"no-mode"').replace("swiotlb=noforce", "nohibernate")
+    (folder / "no-mode.toml").write_text(no_mode + SLEEPER)
     # Here the image's disk has its driver before the root has: too early to take it up, and no reason to refuse it.
     later = SLEEPER.replace(
         '"crc32c_intel", "ext4", "virtio_pci", "virtio_blk"', '"virtio_blk", "virtio_pci", "ext4", "nvme"'
@@ -322,6 +324,12 @@ def test_an_image_that_finds_no_room_is_not_made_and_the_reason_is_told(sleeper:
     assert sleeper("no-room", "cold")["outcome"] == "ready"
     with pytest.raises(AssertionError, match="not put to sleep: the kernel: No space left on device"):
         sleeper("no-room", "hibernated")
+
+
+def test_a_kernel_that_does_not_take_the_mode_does_not_sleep_in_another(sleeper: Boot) -> None:
+    said = r"not put to sleep: /sys/power/disk does not take the mode shutdown: Operation not permitted"
+    with pytest.raises(AssertionError, match=said):
+        sleeper("no-mode", "hibernated")
 
 
 def test_an_image_waits_for_the_driver_of_each_disk_that_it_needs(sleeper: Boot) -> None:
