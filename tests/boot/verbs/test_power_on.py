@@ -171,6 +171,9 @@ def sleeper(tmp_path_factory: pytest.TempPathFactory) -> Boot:
     (folder / "sleeper.toml").write_text(text + SLEEPER)
     small = SLEEPER.replace("size_mib = 128", "size_mib = 4")
     (folder / "no-room.toml").write_text(text.replace('"sleeper"', '"no-room"') + small)
+    for name, line in (("smallest", "write /sys/power/image_size 0"), ("cached", "keep caches")):
+        told = SLEEPER.replace("files = {", f'texts = {{ "/etc/bootlab/sleep.d/it" = "{line}\\n" }}\nfiles = {{')
+        (folder / f"{name}.toml").write_text(text.replace('"sleeper"', f'"{name}"') + told)
     no_mode = text.replace('"sleeper"', '"no-mode"').replace("swiotlb=noforce", "nohibernate")
     (folder / "no-mode.toml").write_text(no_mode + SLEEPER)
     # Here the image's disk has its driver before the root has: too early to take it up, and no reason to refuse it.
@@ -318,6 +321,15 @@ def test_a_hibernated_machine_goes_on_with_random_numbers_of_its_own(sleeper: Bo
 def test_a_clock_does_not_go_back_though_the_machines_own_begins_anew(sleeper: Boot) -> None:
     """The emulated clock stands at one date at every power-on, which is before the image was made."""
     assert 0 <= int(sleeper("sleeper", "hibernated")["facts"]["clock_went"]) < 60
+
+
+def test_an_image_is_as_large_as_the_system_says(sleeper: Boot) -> None:
+    whole, smallest, cached = (sleeper(name, "hibernated") for name in ("sleeper", "smallest", "cached"))
+    for record in (whole, smallest, cached):
+        assert record["outcome"] == "ready" and power_on(record) == ("image", None), record["detail"]
+    sizes = [int(record["facts"]["image_page_cache_kib"]) for record in (smallest, whole, cached)]
+    assert sizes == sorted(set(sizes)), "of the page cache the least, what programs have mapped, and all"
+    assert whole["facts"]["image_swapped_kib"] == cached["facts"]["image_swapped_kib"] == "0"
 
 
 def test_an_image_that_finds_no_room_is_not_made_and_the_reason_is_told(sleeper: Boot) -> None:
