@@ -29,7 +29,8 @@ struct lates {
 
 /*
  * Does what the files say, and says what became of it: one line with a fact for each file, and one for each device that cannot be
- * late and keeps its driver. `root`: "", or a folder that stands for /, without a slash at its end. Returns whether a line has the caches kept.
+ * late and keeps its driver. `root`: "", or a folder that stands for /, without a slash at its end. Returns whether a line has the
+ * caches kept.
  */
 bool before_sleep(const char *root, struct lates *ret);
 

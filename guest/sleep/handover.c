@@ -179,7 +179,8 @@ int handover_plan(struct slice kernel, struct slice archive, const char *command
 	if (!place(own, ret, told, sizeof ret->told, LOWEST, NO_LIMIT, HANDOVER_PAGE))
 		return -ENOSPC;
 	at = ret->parts[1].at;
-	if (archive.size && !place(own, ret, archive, round_up(archive.size, HANDOVER_PAGE), LOWEST, (uint64_t)header.initrd_addr_max + 1, HANDOVER_PAGE))
+	room = round_up(archive.size, HANDOVER_PAGE);
+	if (room && !place(own, ret, archive, room, LOWEST, (uint64_t)header.initrd_addr_max + 1, HANDOVER_PAGE))
 		return -ENOSPC;
 	tell_machine(own, params);
 	header.type_of_loader = NO_LOADER;

@@ -9,7 +9,8 @@
 
 #include "check.h"
 
-enum { PAGE = HANDOVER_PAGE, TOLD_AT = (256 << 20) - HANDOVER_TOLD, MIB = 1 << 20, SETUP_SECTS = 3, SETUP = (SETUP_SECTS + 1) * 512, KERNEL = SETUP + 5000, RAM = 1, RESERVED = 2 };
+enum { PAGE = HANDOVER_PAGE, MIB = 1 << 20, TOLD_AT = 256 * MIB - HANDOVER_TOLD };
+enum { SETUP_SECTS = 3, SETUP = (SETUP_SECTS + 1) * 512, KERNEL = SETUP + 5000, RAM = 1, RESERVED = 2 };
 
 static char image[KERNEL], archive[10000], random_bytes[HANDOVER_SEED];
 static struct boot_params own;
@@ -93,9 +94,12 @@ static bool stub_has(uint64_t n)
 static bool apart(void)
 {
 	for (size_t i = 0; i < plan.n; i++)
-		for (size_t j = 0; j < i; j++)
-			if (plan.parts[i].at < plan.parts[j].at + plan.parts[j].room && plan.parts[j].at < plan.parts[i].at + plan.parts[i].room)
+		for (size_t j = 0; j < i; j++) {
+			const struct part *one = &plan.parts[i], *other = &plan.parts[j];
+
+			if (one->at < other->at + other->room && other->at < one->at + one->room)
 				return false;
+		}
 	return true;
 }
 
@@ -203,7 +207,7 @@ static void test_what_is_no_kernel_for_this_entry_is_refused(void)
 	header()->kernel_alignment = 0;
 	CHECK(plan_with("") == -ENOEXEC);
 	header()->kernel_alignment = 4096;
-	header()->xloadflags = 0;
+	header()->xloadflags = XLF_CAN_BE_LOADED_ABOVE_4G;
 	CHECK(plan_with("") == -ENOEXEC);
 	header()->xloadflags = XLF_KERNEL_64;
 	header()->version = 0x20b;
