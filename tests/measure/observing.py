@@ -30,11 +30,15 @@ def observed(
     timings: Mapping[str, dict[str, str]] = MappingProxyType({}),
     traits: ConsoleTraits | None = None,
     on_line: OnLine | None = None,
+    screen: dict[str, Any] | None = None,
 ) -> ObservedBoot:
     """Return a boot that nothing is known of yet. Its trace, if it is to have one, is `write_trace`'s."""
     system = replayed(folder / "system", clock=clock)
+    if screen is not None:
+        system = system.with_part("machine", type="q35", devices=("VGA",))
     values = {**dict(system), "booted": booted or BY_MARK, "check": check, "disks": disks}
     values["timings"] = dict(timings)
+    values["screen"] = screen
     ready = prepared(System.model_validate(values))
     ready = replace(ready, console=traits or ConsoleTraits())
     directory = folder / "boot"

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from bootlab.measure.causes.board import find_board_cause
 from bootlab.measure.causes.learning import find_learning_cause
 from bootlab.measure.causes.search import find_known_cause
+from bootlab.measure.causes.unseen import find_unseen
 from bootlab.measure.causes.wrong_baud import find_line_cause
 from bootlab.measure.guest.console import early_check
 from bootlab.measure.observed_boot import ObservedBoot
@@ -117,6 +118,11 @@ def _find_cause(seen: ObservedBoot) -> str | None:
 
 
 def _last_words(seen: ObservedBoot) -> str:
+    unseen = find_unseen(seen.system, seen.trace())
+    return _last_line(seen) if unseen is None else f"{_last_line(seen)}; {unseen}"
+
+
+def _last_line(seen: ObservedBoot) -> str:
     guest = seen.heard.guest
     seconds = guest.last_line_ns / 1e9
     if seen.prepared.console.is_asked:

@@ -12,7 +12,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from bootlab.measure.record import BootRecord, PictureRecord
+from bootlab.measure.record import BootRecord, Outcome, PictureRecord
 from bootlab.measure.screen import film_of
 from bootlab.report.parts.figures import count, median_boot, ms, percent, visible
 from bootlab.report.parts.html_tables import Cell, Column, table
@@ -152,7 +152,12 @@ def _pictures_line(record: BootRecord) -> str:
     screen = record.screen
     lost = f"; {count(screen.lost)} more were not kept" if screen.lost else ""
     kept = ", ".join(_kept(screen.pictures)) or "none"
-    return f"{count(screen.looks)} looks, {count(screen.frames)} new frames; pictures: {kept}{lost}"
+    looks = f"{count(screen.looks)} looks, {count(screen.frames)} new frames; pictures: {kept}{lost}"
+    if record.outcome is Outcome.READY or not screen.pictures:
+        return looks
+    # Of a boot that went wrong it is the evidence.
+    last = max(screen.pictures, key=lambda one: one.t_ns)
+    return f"{looks}; the last, at {ms(last.t_ns)} ms: {last.file}"
 
 
 def _kept(pictures: Sequence[PictureRecord]) -> Iterator[str]:

@@ -6,7 +6,7 @@ from pathlib import Path
 from PIL import Image
 from rich.console import Group
 
-from bootlab.measure.record import BootRecord, PictureRecord, ScreenRecord
+from bootlab.measure.record import BootRecord, Outcome, PictureRecord, ScreenRecord
 from bootlab.report.boots import text
 from bootlab.report.boots.page import boot_page, compare_page, series_page
 from bootlab.report.boots.screen import screen_change, screen_lines, screen_section
@@ -45,7 +45,13 @@ def test_each_mark_has_its_times(tmp_path: Path) -> None:
     # In the order of their times, and a mark that the guest says is among them.
     assert re.search(r"full-boot.*window.*password.*desk.*never", shown, re.DOTALL)
     kept = "1,234 looks, 7 new frames; pictures: 2 of marks, 1 of the film; 2 more were not kept"
-    assert kept in " ".join(shown.split())
+    assert kept in " ".join(shown.split()) and "the last" not in shown
+
+
+def test_of_a_boot_that_went_wrong_the_last_picture_is_named(tmp_path: Path) -> None:
+    hung = seen(tmp_path / "a").model_copy(update={"outcome": Outcome.HUNG, "detail": "not ready after 9 s"})
+    shown = " ".join(printed(text.boot(hung)).split())
+    assert "not kept; the last, at 560.00 ms: screen/560000000.png" in shown
 
 
 def test_of_several_boots_it_is_the_medians(tmp_path: Path) -> None:
