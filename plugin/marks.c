@@ -110,7 +110,7 @@ static void stop_if_asked(const char *name, struct stamp at)
 	if (strcmp(name, recording.config.stop))
 		return;
 	console_report();
-	screen_close();
+	screen_close(true);
 	recording_end(at);
 	machine_stop(&recording.machine);
 }

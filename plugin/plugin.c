@@ -102,7 +102,7 @@ static void on_exit(void *userdata)
 		struct stamp at = machine_now(&recording.machine, 0);
 
 		console_report();
-		screen_close();
+		screen_close(false);
 		if (recording.state) {
 			modelled_disks_keep();
 			random_numbers_keep();

@@ -27,6 +27,7 @@ static struct {
 	struct frame frames[2]; /* what the last two looks saw, in turns */
 	unsigned turn;
 	struct screen_counts counts; /* its disk_requests: while the state is kept */
+	bool behind; /* the last look's frame is in no picture */
 	FILE *pictures;
 	void (*reached)(const char *name);
 	void (*left)(void);
@@ -49,8 +50,10 @@ static void keep_picture(const char *name, const struct frame *frame, int64_t t_
 	if (!screen.pictures)
 		return;
 	if (fprintf(screen.pictures, "frame %s %" PRId64 " %" PRIu32 " %" PRIu32 "\n", name, t_ns, frame->width, frame->height) > 0 &&
-	    fwrite(frame->pixels, sizeof *frame->pixels, count, screen.pictures) == count && !fflush(screen.pictures))
+	    fwrite(frame->pixels, sizeof *frame->pixels, count, screen.pictures) == count && !fflush(screen.pictures)) {
+		screen.behind = false;
 		return;
+	}
 	/* What is half there ends the file. */
 	fprintf(stderr, "bootlab-plugin: pictures: %s\n", strerror(errno));
 	fclose(screen.pictures);
@@ -98,6 +101,7 @@ static void take_look(const struct look *look)
 	struct stamp of;
 
 	watch_begin_look(&screen.watch, look);
+	screen.behind = screen.behind || look->changed;
 	while (!recording.stopped && (mark = watch_look(&screen.watch, look, &of))) {
 		keep_picture(mark->name, look->frame, look->at.t_ns);
 		writer_seen(&recording.writer, mark->name, of, screen.watch.hash);
@@ -259,10 +263,13 @@ void screen_follow(const char *name, struct stamp at)
 		watch_follow(&screen.watch, name, at.t_ns);
 }
 
-void screen_close(void)
+void screen_close(bool by_mark)
 {
 	if (screen.works && recording.state && !recording.stopped)
 		keep_state();
+	/* Of a boot that no mark ends, what was there last is the evidence, however long its film was. */
+	else if (screen.works && screen.behind && !by_mark)
+		keep_picture("-", &screen.frames[!screen.turn], screen.watch.latest.t_ns);
 	if (screen.works)
 		writer_frames(&recording.writer, screen.watch.looks, screen.watch.changes, screen.counts.lost);
 	if (screen.pictures)

@@ -7,6 +7,8 @@
 #ifndef BOOTLAB_SCREEN_H
 #define BOOTLAB_SCREEN_H
 
+#include <stdbool.h>
+
 #include "records/writer.h"
 
 /* Where the pictures go; NULL: nowhere. 0 or -errno. */
@@ -22,7 +24,7 @@ void screen_open(void (*reached)(const char *name), void (*left)(void));
 /* With the recording's lock held: a mark of any kind was reached. */
 void screen_follow(const char *name, struct stamp at);
 
-/* With the recording's lock held, ahead of the trace's end. */
-void screen_close(void);
+/* With the recording's lock held, ahead of the trace's end. `by_mark`: the one that ends the boot was reached. */
+void screen_close(bool by_mark);
 
 #endif

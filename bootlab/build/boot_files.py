@@ -313,7 +313,7 @@ class _Preparation:
         kernel, archive = self.kernel().image, self.initramfs(tree)
         if inspect(kernel).kind is not ImageKind.BZIMAGE:
             raise InputError(
-                f"restorer: {kernel.name} is no bzImage, and kexec_file_load(2) takes no other kernel on x86-64",
+                f"restorer: {kernel.name} is no bzImage, and bootlab-sleep enters no other kernel on x86-64",
                 hint="kernel.image: arch/x86/boot/bzImage of the same build",
             )
         return {COLD_KERNEL: kernel, **({COLD_INITRAMFS: archive} if archive is not None else {})}

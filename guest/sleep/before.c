@@ -25,6 +25,7 @@ struct done {
 	const char *file;
 	unsigned written, untaken, wrong;
 	size_t first; /* of its devices */
+	bool keeps_caches;
 };
 
 /* The last name of a path. */
@@ -166,6 +167,8 @@ static void do_line(const char *root, struct slice line, struct done *done, stru
 		write_all(root, pattern, slice_trim(line), done);
 	else if (slice_is(word, "late"))
 		take_off_all(root, pattern, line, done, lates);
+	else if (slice_is(word, "keep") && slice_is(pattern, "caches") && !slice_trim(line).size)
+		done->keeps_caches = true;
 	else
 		done->wrong++;
 }
@@ -186,7 +189,8 @@ static void tell_devices(const char *fact, const char *file, const struct lates 
 		puts("");
 }
 
-static void do_file(const char *root, const char *name, struct lates *lates)
+/* Whether it has the caches kept. */
+static bool do_file(const char *root, const char *name, struct lates *lates)
 {
 	struct done done = { .file = name, .first = lates->n };
 	char path[PATH_MAX];
@@ -199,7 +203,7 @@ static void do_file(const char *root, const char *name, struct lates *lates)
 		n = file_read(path, text, sizeof text);
 	if (n < 0 || n == sizeof text) {
 		printf("bootlab: fact before_sleep.%s not read: %s\n", name, n < 0 ? strerror((int)-n) : "it is too long");
-		return;
+		return false;
 	}
 	lines = lines_of(text, (size_t)n);
 	while (line_next(&lines, &line))
@@ -207,20 +211,23 @@ static void do_file(const char *root, const char *name, struct lates *lates)
 	printf("bootlab: fact before_sleep.%s %u written, %u not taken, %zu late, %u lines not understood\n", name, done.written, done.untaken,
 	       lates->n - done.first, done.wrong);
 	tell_devices("late", name, lates, done.first);
+	return done.keeps_caches;
 }
 
-void before_sleep(const char *root, struct lates *ret)
+bool before_sleep(const char *root, struct lates *ret)
 {
 	static char bytes[NAMES];
 	struct arena arena = { .bytes = bytes, .size = sizeof bytes };
 	struct listing files;
 	char path[PATH_MAX];
+	bool keeps_caches = false;
 
 	ret->n = 0;
 	if (snprintf(path, sizeof path, "%s" FOLDER, root) >= (int)sizeof path || folder_list(path, &arena, &files))
-		return;
+		return false;
 	for (size_t i = 0; i < files.n; i++)
-		do_file(root, files.names[i], ret);
+		keeps_caches |= do_file(root, files.names[i], ret);
+	return keeps_caches;
 }
 
 void bind_again(const struct lates *lates)

@@ -5,12 +5,14 @@
  *
  *   write PATTERN VALUE              write the value to each file of the kernel that the shell's pattern matches
  *   late PATTERN [class PREFIX]      each device folder of sysfs that it matches, and whose file `class` begins so
+ *   keep caches                      leave the page cache in an image of the memory
  *
  * Blank lines and those that begin with # are passed over.
  */
 #ifndef BOOTLAB_SLEEP_BEFORE_H
 #define BOOTLAB_SLEEP_BEFORE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum { LATE_MAX = 16, LATE_NAME = 64, LATE_PATH = 512 };
@@ -27,9 +29,10 @@ struct lates {
 
 /*
  * Does what the files say, and says what became of it: one line with a fact for each file, and one for each device that cannot be
- * late and keeps its driver. `root`: "", or a folder that stands for /, without a slash at its end.
+ * late and keeps its driver. `root`: "", or a folder that stands for /, without a slash at its end. Returns whether a line has the
+ * caches kept.
  */
-void before_sleep(const char *root, struct lates *ret);
+bool before_sleep(const char *root, struct lates *ret);
 
 /* Binds them again. A device that does not come back fails the system's check. */
 void bind_again(const struct lates *lates);

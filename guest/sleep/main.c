@@ -24,16 +24,15 @@
 
 #include "before.h"
 #include "board.h"
-#include "devices.h"
-#include "mark.h"
 #include "note.h"
+#include "said.h"
 #include "start.h"
-#include "wakers.h"
+#include "suspend.h"
 #include "shared/files.h"
 
 /* Of the swap header: what it was before an image came, and what it is (kernel/power/swap.c). */
 enum { PAGE = 4096, SIGNATURE = 10, BEFORE_AT = PAGE - 2 * SIGNATURE, SIGNATURE_AT = PAGE - SIGNATURE, SEED = 64 };
-enum { EXIT_FAILED = 1, EXIT_USE = 2, EXIT_EARLY = 3, TRIES = 500, TRY_NS = 20000000, DEVICE_MAX = 64, WORDS = 4096, TOLD = 48, LEAST_US = 100 };
+enum { EXIT_USE = 2, EXIT_EARLY = 3, TRIES = 500, TRY_NS = 20000000, DEVICE_MAX = 64, MEMORY_TEXT = 4096, MODE_TEXT = 64 };
 
 /* "RELEASE VERSION" of the kernel whose image this one restores, where it is another's (bootlab/build/restored_files.py). */
 #define RESTORED "/etc/bootlab/restored"
@@ -56,49 +55,20 @@ static const char help[] =
 	"  resume DEVICE   in the initramfs, before anything is mounted: go on from the image on DEVICE, if there is one\n"
 	"                  early: drivers are still to come; where a device that the image needs is not there, nothing is done\n"
 	"                  where there is " RESTORED ", the image is of that kernel, not of the one that runs\n"
-	"  start KERNEL INITRAMFS WORDS   enter another kernel (kexec_file_load), with this command line; INITRAMFS may be missing\n"
+	"  start KERNEL INITRAMFS WORDS   enter another kernel (kexec_load), with this command line; INITRAMFS may be missing\n"
 	"\n"
 	"Without any of these words it ends at once.\n"
 	"\n"
-	"Before it suspends it does what the files in /etc/bootlab/sleep.d say, line by line:\n"
+	"Before it sleeps it does what the files in /etc/bootlab/sleep.d say, line by line:\n"
 	"\n"
 	"  write PATTERN VALUE           write the value to each file of the kernel that the pattern matches\n"
 	"  late PATTERN [class PREFIX]   take the driver off each device that it matches, and bind it again when the\n"
 	"                                machine has woken and is idle\n"
+	"  keep caches                   leave the page cache in an image of the memory; it is dropped otherwise\n"
 	"\n"
 	"Exit status: 0 go on; 1 the machine could not be put to sleep, or no kernel be entered; 2 wrong use; 3 too early.\n";
 
 static char block[PAGE] __attribute__((aligned(PAGE)));
-static char words[WORDS];
-
-static void make_mark(const char *name)
-{
-	mark_announce(name, (long)strlen(name));
-	printf("bootlab: mark %s\n", name);
-	fflush(stdout);
-}
-
-static int fail(const char *what, int r)
-{
-	printf("bootlab: not put to sleep: %s: %s\n", what, strerror(-r));
-	make_mark("not_slept");
-	return EXIT_FAILED;
-}
-
-/* The value of a word of the kernel's command line; false: it is not there. */
-static bool read_word(const char *name, char *ret, size_t size)
-{
-	ssize_t n = file_read("/proc/cmdline", words, sizeof words - 1);
-	const char *found;
-
-	words[n > 0 ? n : 0] = '\0';
-	found = strstr(words, name);
-	if (!found)
-		return false;
-	found += strlen(name);
-	snprintf(ret, size, "%.*s", (int)strcspn(found, " \n"), found);
-	return true;
-}
 
 /* A device, past every cache, and where its last two blocks begin. */
 static int open_device(const char *path, off_t *ret_note)
@@ -301,6 +271,57 @@ static const char *choose_end(void)
 	return read_word("bootlab.sleep.platform", none, sizeof none) ? "platform" : "shutdown";
 }
 
+/* A line of /proc/meminfo, in KiB. */
+static unsigned long long read_memory(const char *text, const char *name)
+{
+	unsigned long long kib = 0;
+	const char *line = strstr(text, name);
+
+	if (line)
+		sscanf(line + strlen(name), "%llu", &kib);
+	return kib;
+}
+
+/* As it woke it is what the image has, and what was swapped out before that was made. */
+static void tell_memory(void)
+{
+	static char text[MEMORY_TEXT];
+	ssize_t n = file_read("/proc/meminfo", text, sizeof text - 1);
+
+	if (n < 0)
+		return;
+	text[n] = '\0';
+	printf("bootlab: fact image_page_cache_kib %llu\n", read_memory(text, "\nCached:"));
+	printf("bootlab: fact image_swapped_kib %llu\n", read_memory(text, "\nSwapTotal:") - read_memory(text, "\nSwapFree:"));
+}
+
+/* Comes back when the machine has woken, with 0, or EXIT_FAILED. */
+static int write_image(void)
+{
+	static struct lates lates;
+	const char *end = choose_end();
+	char what[MODE_TEXT];
+	int r = file_write("/sys/power/disk", end);
+
+	/* In another mode it might stand still with its image written, or wake without ACPI. */
+	if (r) {
+		snprintf(what, sizeof what, "/sys/power/disk does not take the mode %s", end);
+		return fail_to_sleep(what, r);
+	}
+	/* What can be read again need not be kept. */
+	if (!before_sleep("", &lates))
+		file_write("/proc/sys/vm/drop_caches", "3");
+	make_mark("hibernating");
+	r = file_write("/sys/power/state", "disk");
+	if (r) {
+		bind_again(&lates);
+		return fail_to_sleep("the kernel", r);
+	}
+	make_mark("woke");
+	bind_when_idle(&lates);
+	return 0;
+}
+
 static int hibernate(const char *device)
 {
 	off_t at;
@@ -308,89 +329,28 @@ static int hibernate(const char *device)
 
 	/* A card is found long after its driver has begun. */
 	if (ON_BOARD && !await(device))
-		return fail(device, -ENODEV);
+		return fail_to_sleep(device, -ENODEV);
 	fd = open_device(device, &at);
 	if (fd < 0)
-		return fail(device, fd);
+		return fail_to_sleep(device, fd);
 	r = read_block(fd, 0);
 	if (r || (r = note_find_room(block, (uint64_t)at)))
-		return fail(r == -ENOSPC ? "two blocks behind the swap area" : "swap area", r);
+		return fail_to_sleep(r == -ENOSPC ? "two blocks behind the swap area" : "swap area", r);
 	/* Before it is used for swapping: then it is the kernel's alone to write to. */
 	r = write_note(fd, at);
 	if (r)
-		return fail("the note beside the image", r);
+		return fail_to_sleep("the note beside the image", r);
 	if (swapon(device, 0))
-		return fail("swap area", -errno);
-	/* What can be read again need not be kept. */
-	file_write("/proc/sys/vm/drop_caches", "3");
-	file_write("/sys/power/disk", choose_end());
-	make_mark("hibernating");
-	r = file_write("/sys/power/state", "disk");
+		return fail_to_sleep("swap area", -errno);
+	r = write_image();
 	if (r)
-		return fail("the kernel", r);
-	make_mark("woke");
+		return r;
 	r = ON_BOARD ? -ENODATA : take_random(at + PAGE, fd);
 	if (r)
 		printf("bootlab: random numbers are not its own: %s\n", strerror(-r));
 	puts("bootlab: fact hibernation resumed");
+	tell_memory();
 	close(fd);
-	return 0;
-}
-
-/* Every line takes time on a serial console: the longest are named, the rest is counted. */
-static void tell_devices(void)
-{
-	static struct wakes wakes;
-	uint64_t lost, rest_us = 0;
-	int r = devices_end(&wakes, &lost);
-	size_t told = 0;
-
-	if (r) {
-		printf("bootlab: fact wake_untold %s\n", strerror(-r));
-		return;
-	}
-	for (; told < wakes.n && told < TOLD && wakes.list[told].us >= LEAST_US; told++) {
-		const struct wake *wake = &wakes.list[told];
-
-		printf("bootlab: fact wake.%zu %llu %s %s\n", told, (unsigned long long)wake->us, wake->device, wake->driver);
-	}
-	for (size_t i = told; i < wakes.n; i++)
-		rest_us += wakes.list[i].us;
-	printf("bootlab: fact wake_rest %zu %llu\n", wakes.n - told, (unsigned long long)rest_us);
-	if (lost || wakes.left_out || wakes.broken)
-		printf("bootlab: fact wake_lost %llu %u %u\n", (unsigned long long)lost, wakes.left_out, wakes.broken);
-}
-
-static int suspend(const char *state)
-{
-	static struct lates lates;
-	char none[DEVICE_MAX], alarm[DEVICE_MAX];
-	bool devices = read_word("bootlab.sleep.devices", none, sizeof none);
-	int r, untold = 0;
-
-	if (!strcmp(state, "mem")) {
-		r = file_write("/sys/power/mem_sleep", "deep");
-		/* A kernel without that file knows no other way; one that refuses the word would only idle. */
-		if (r && r != -ENOENT)
-			return fail("S3 (deep)", r);
-	} else if ((r = wakers_let_keyboards())) {
-		return fail("a keyboard that wakes it", r);
-	}
-	if (read_word("bootlab.sleep.alarm=", alarm, sizeof alarm) && (r = wakers_set_alarm(alarm)))
-		return fail(r == -ETIME ? "the time of its alarm is over" : "the alarm of its clock, " WAKERS_ALARM, r);
-	if (devices && (untold = devices_begin()))
-		printf("bootlab: fact wake_untold %s\n", strerror(-untold));
-	make_mark("suspending");
-	before_sleep("", &lates);
-	r = file_write("/sys/power/state", state);
-	if (r) {
-		bind_again(&lates);
-		return fail("the kernel", r);
-	}
-	make_mark("woke");
-	bind_when_idle(&lates);
-	if (devices && !untold)
-		tell_devices();
 	return 0;
 }
 
@@ -407,7 +367,7 @@ static int sleep_as_asked(void)
 		return suspend("mem");
 	if (!strcmp(how, "idle"))
 		return suspend("freeze");
-	return fail(how, -EINVAL);
+	return fail_to_sleep(how, -EINVAL);
 }
 
 int main(int argc, char **argv)

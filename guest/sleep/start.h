@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Another kernel, entered in the place of the one that runs (kexec_file_load(2)). */
+/* Another kernel, entered in the place of the one that runs (kexec_load(2)). */
 #ifndef BOOTLAB_SLEEP_START_H
 #define BOOTLAB_SLEEP_START_H
 

@@ -56,5 +56,5 @@ def test_the_restorer_knows_the_kernel_that_it_restores_and_how_to_start_it_cold
 
 def test_a_kernel_that_kexec_does_not_take_is_refused(tmp_path: Path) -> None:
     shop = Workshop(Cache(tmp_path / "cache"))
-    with pytest.raises(InputError, match="restorer: own is no bzImage, and kexec_file_load"):
+    with pytest.raises(InputError, match="restorer: own is no bzImage, and bootlab-sleep"):
         prepare(shop, system(tmp_path, elf(), PowerOnKind.HIBERNATED))

@@ -16,7 +16,7 @@ DATA = Path(__file__).parents[1] / "data" / "report"
 @pytest.fixture
 def trial(tmp_path: Path) -> Run:
     """A trial on record, with its baseline's boot."""
-    asked = {"stack": False, "seeds": 3, "nulls": 4}
+    asked = {"stack": False, "seeds": 3, "nulls": 4, "settings": ["kernel.cmdline+= quiet"]}
     found = Store(tmp_path / "runs").start(RunKind.TRY, "fixture-debian-cloud", asked, file="my systems/cloud.toml")
     boot = found.boot_directory("baseline-s1")
     record = json.loads((DATA / "series-before.json").read_text())[0]
@@ -52,7 +52,7 @@ def test_figures_come_from_a_trial_on_record(trial: Run, tmp_path: Path, capsys:
     first = next(one for one in figures if one.technique == "cmdline_cryptomgr_notests")
     assert first.kernel == "6.12.107+deb13-cloud-amd64"
     assert first.saved_ns == next(one["saved_ns"] for one in tried if one["technique"] == first.technique)
-    words = "cmdline_cryptomgr_notests --no-stack --seeds 3 --nulls 4"
+    words = "cmdline_cryptomgr_notests --set 'kernel.cmdline+= quiet' --no-stack --seeds 3 --nulls 4"
     assert first.command == f"bootlab try 'my systems/cloud.toml' {words}"
     # The same trial again changes nothing.
     before = path.read_bytes()

@@ -43,7 +43,7 @@ def expect_restorer(system: System, options: Mapping[str, str], restored: Mappin
 
     `options`: of its configuration; `restored`: of the kernel whose image it takes, empty where that is not known.
     """
-    needed = {"HIBERNATION": "it takes up an image", "KEXEC_FILE": "without an image it enters the system's own kernel"}
+    needed = {"HIBERNATION": "it takes up an image", "KEXEC": "without an image it enters the system's own kernel"}
     missing = [f"{option} ({why})" for option, why in needed.items() if options.get(option) != "y"]
     if missing:
         raise InputError(

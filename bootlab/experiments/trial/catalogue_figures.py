@@ -26,7 +26,7 @@ def figures(result: TryResult, facts: Mapping[str, str], run: Run) -> list[Measu
 
 def _words(result: TryResult, run: Run) -> tuple[list[str], list[str]]:
     """Return the command's words before the technique's name, and those after it."""
-    options = []
+    options = [word for setting in run.asked.get("settings", ()) for word in ("--set", str(setting))]
     if run.asked.get("stack") is False:
         options.append("--no-stack")
     if run.asked.get("facts"):

@@ -33,6 +33,8 @@ _UNIT_FOLDERS: Final = (
 )
 _SYSTEMD_UNITS: Final = ("etc/systemd/system", "lib/systemd/system", "usr/lib/systemd/system")
 _TARGETS: Final = ("etc/fstab", "etc/inittab")
+_DISPLAY_MANAGER: Final = "etc/systemd/system/display-manager.service"
+_GRAPHICAL_WANTS: Final = "etc/systemd/system/graphical.target.wants"
 _MARK: Final = "bootlab-mark"
 
 
@@ -123,6 +125,8 @@ def read_units(entries: Iterable[Entry], cache: Cache) -> InitPlan:
                 continue
             if path.startswith(_UNIT_FOLDERS) or path in _TARGETS:
                 _lay(root / path, entry)
+        if systemd:
+            _lay_display_manager(root, files)
         lines = [f"systemd {'yes' if systemd else 'no'}", "lsb yes", "early no"]
         conf = root / "etc/bootlab/init.conf"
         conf.parent.mkdir(parents=True, exist_ok=True)
@@ -140,6 +144,21 @@ def _is_passed_over(path: str, files: Mapping[str, Entry]) -> bool:
         return folder == "etc/rcS.d"
     unit = f"{script.removesuffix('.sh')}.service"
     return any(f"{place}/{unit}" in files for place in _SYSTEMD_UNITS)
+
+
+def _lay_display_manager(root: Path, files: Mapping[str, Entry]) -> None:
+    """Have graphical.target want what display-manager.service is another name of (systemd.special(7)).
+
+    It says so in its own file, where its reader looks at the folders of links alone, and a display manager of Debian's
+    has no [Install] by which there would be one.
+    """
+    entry = files.get(_DISPLAY_MANAGER)
+    if entry is not None and stat.S_ISLNK(entry.mode):
+        unit = PurePosixPath(entry.data.decode(errors="surrogateescape"))
+        link = root / _GRAPHICAL_WANTS / unit.name
+        if unit.suffix == ".service" and not link.is_symlink():
+            link.parent.mkdir(parents=True, exist_ok=True)
+            link.symlink_to(unit)
 
 
 def _lay(path: Path, entry: Entry) -> None:

@@ -22,6 +22,8 @@ _KERNEL_LINE = re.compile(_STAMP)
 _CUT = re.compile(rf"(.+?)({_STAMP}.*)", re.S)
 _BEGINNINGS = ("bootlab: mark ", "bootlab: check ok", "bootlab: check failed: ")
 _PANIC = re.compile(r"Kernel panic - not syncing: ?(.*)")
+# systemd's [FAILED] is in colours, which nobody sees who reads it on a terminal and asks for it.
+_COLOUR = re.compile(r"\x1b\[[0-9;:]*m")
 # U-Boot's and SPL's last words (lib/hang.c): nothing but a reset gets either out of it. What UEFI says when it has gone
 # through its boot options in vain (edk2, BdsDxe): it waits for a key then.
 _GAVE_UP = ("### ERROR ### Please RESET the board ###", "BdsDxe: No bootable option or device was found")
@@ -153,7 +155,7 @@ class GuestConsole:
         if self.ready:
             return
         if self.booted.console is not None:
-            self.ready = re.search(self.booted.console, line) is not None
+            self.ready = _says(self.booted.console, line)
             if self.ready:
                 self.marks[READY] = t_ns
         elif self.booted.mark in self.marks:
@@ -164,7 +166,7 @@ class GuestConsole:
         if self.check is None or self.check_passed is not None:
             return
         # It may fail before the system is ready, and then it never will be; it cannot pass before.
-        if re.search(self.check.fail, line) is not None:
+        if _says(self.check.fail, line):
             self.check_passed, self.check_detail = False, line.strip()
         elif not self.ready and self.check.mark in self.marks and not self.traced:
             self.check_passed, self.check_detail = False, early_check(self.check)
@@ -174,7 +176,12 @@ class GuestConsole:
     def _passes(self, check: Check, line: str) -> bool:
         if check.console is None:
             return check.mark in self.marks and not self.traced
-        return re.search(check.console, line) is not None
+        return _says(check.console, line)
+
+
+def _says(pattern: str, line: str) -> bool:
+    """Return whether a line is what was asked for, as it came or without its colours."""
+    return any(re.search(pattern, text) is not None for text in (line, _COLOUR.sub("", line)))
 
 
 def _is_cut(text: str) -> bool:

@@ -1,12 +1,12 @@
-"""What bootlab-sleep does before a machine is suspended: settings that it writes, devices that it has woken late."""
+"""What bootlab-sleep does before a machine sleeps: settings that it writes, devices that it has woken late, caches."""
 
 import re
 from typing import Final
 
-from bootlab.system import SLEEPS, System
+from bootlab.system import SLEEPS, PowerOnKind, System
 from bootlab.techniques.changes.root_files import writes_files
 from bootlab.techniques.model.evidence import Effect, Evidence, Measured, Proof
-from bootlab.techniques.model.technique import Change
+from bootlab.techniques.model.technique import Applies, Change
 
 FOLDER: Final = "/etc/bootlab/sleep.d"
 _DONE: Final = re.compile(r"(\d+) written, (\d+) not taken, \d+ late, (\d+) lines not understood")
@@ -14,7 +14,12 @@ _DONE: Final = re.compile(r"(\d+) written, (\d+) not taken, \d+ late, (\d+) line
 
 def before_sleep(name: str, *lines: str) -> Change:
     """Return the change that has a machine do this before it is suspended (guest/sleep/before.h), in a file `name`."""
-    return writes_files({f"{FOLDER}/{name}": "".join(f"{line}\n" for line in lines)}, _sleeps)
+    return _does(name, lines, _sleeps)
+
+
+def before_hibernation(name: str, *lines: str) -> Change:
+    """Return the change that has a machine do this before it writes an image of its memory, in a file `name`."""
+    return _does(name, lines, _hibernates)
 
 
 def settings_taken(name: str) -> Proof:
@@ -46,9 +51,54 @@ def devices_came_late(name: str) -> Proof:
     return Proof(prove)
 
 
+def page_cache_grows() -> Proof:
+    """The image has more page cache than before; the machine says so as it wakes out of it (guest/sleep/main.c)."""
+
+    def prove(after: Evidence, before: Evidence) -> Effect:
+        return _grows(_kib(after, "page_cache"), _kib(before, "page_cache"))
+
+    return Proof(prove)
+
+
+def memory_shrinks() -> Proof:
+    """The image has less page cache than before, or more was swapped out before it was made."""
+
+    def prove(after: Evidence, before: Evidence) -> Effect:
+        cache = _grows(_kib(before, "page_cache"), _kib(after, "page_cache"))
+        swapped = _grows(_kib(after, "swapped"), _kib(before, "swapped"))
+        return cache if cache is not Effect.NONE else swapped
+
+    return Proof(prove)
+
+
+def _kib(evidence: Evidence, what: str) -> int | None:
+    said = evidence.facts.get(f"image_{what}_kib", "")
+    return int(said) if said.isdecimal() else None
+
+
+def _grows(new: int | None, old: int | None) -> Effect:
+    if new is None or old is None:
+        return Effect.NOT_SHOWN
+    return Effect.PROVEN if new > old else Effect.NONE
+
+
+def _does(name: str, lines: tuple[str, ...], applies: Applies) -> Change:
+    return writes_files({f"{FOLDER}/{name}": "".join(f"{line}\n" for line in lines)}, applies)
+
+
+def _hibernates(system: System, measured: Measured) -> str | None:
+    if system.power_on is None or system.power_on.kind is not PowerOnKind.HIBERNATED:
+        return 'no image of the memory is made: power_on.kind = "hibernated"'
+    return _expect_agent(system)
+
+
 def _sleeps(system: System, measured: Measured) -> str | None:
     if system.power_on is None or system.power_on.kind not in SLEEPS:
         return 'the machine is not suspended: power_on.kind = "suspended" or "s2idle"'
+    return _expect_agent(system)
+
+
+def _expect_agent(system: System) -> str | None:
     if system.rootfs is None or not system.rootfs.sleep_agent:
-        return "another program than bootlab-sleep of the root suspends it: rootfs.sleep_agent = true"
+        return "another program than bootlab-sleep of the root puts it to sleep: rootfs.sleep_agent = true"
     return None

@@ -17,6 +17,7 @@
 
 static char root[64];
 static struct lates lates;
+static bool keeps_caches;
 
 static const char *path_of(const char *path)
 {
@@ -99,7 +100,7 @@ static const char *sleep_with(const char *text)
 
 	put("/etc/bootlab/sleep.d/it", text);
 	CHECK(fflush(stdout) == 0 && freopen(path_of("/said"), "w", stdout));
-	before_sleep(root, &lates);
+	keeps_caches = before_sleep(root, &lates);
 	bind_again(&lates);
 	CHECK(fflush(stdout) == 0 && dup2(out, 1) == 1 && !close(out));
 	FILE *file = fopen(path_of("/said"), "r");
@@ -154,6 +155,16 @@ static void test_a_device_that_does_not_come_back_fails_the_check(void)
 	CHECK(strstr(sleep_with("late /sys/bus/pci/devices/" CARD "\n"), "check failed: " CARD " does not come back: e1000e: No such file"));
 }
 
+static void test_caches_are_kept_where_a_line_says_so(void)
+{
+	CHECK(strstr(sleep_with("keep caches\n"), " 0 lines not understood\n") && keeps_caches);
+	CHECK(strstr(sleep_with("keep\nkeep caches all\nkeep files\n"), " 3 lines not understood\n") && !keeps_caches);
+	/* One of several files is enough. */
+	put("/etc/bootlab/sleep.d/again", "keep caches\n");
+	CHECK(strstr(sleep_with("\n"), " 0 lines not understood\n") && keeps_caches);
+	CHECK(!unlink(path_of("/etc/bootlab/sleep.d/again")));
+}
+
 static void test_what_cannot_be_done_is_said(void)
 {
 	static char much[5000];
@@ -170,8 +181,7 @@ static void test_without_files_nothing_is_done(void)
 {
 	lates.n = 1;
 	CHECK(!unlink(path_of("/etc/bootlab/sleep.d/it")) && !rmdir(path_of("/etc/bootlab/sleep.d")));
-	before_sleep(root, &lates);
-	CHECK(!lates.n);
+	CHECK(!before_sleep(root, &lates) && !lates.n);
 }
 
 int main(void)
@@ -182,6 +192,7 @@ int main(void)
 		test_a_device_is_named_and_one_without_a_driver_keeps_nobody_waiting,
 		test_what_carries_a_disk_keeps_its_driver,
 		test_a_device_that_does_not_come_back_fails_the_check,
+		test_caches_are_kept_where_a_line_says_so,
 		test_what_cannot_be_done_is_said,
 	};
 	char clear[128];

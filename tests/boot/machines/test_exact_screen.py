@@ -170,6 +170,21 @@ def test_a_screen_that_is_never_painted_is_never_ready(shop: Workshop, tmp_path:
     assert record.screen.pictures and all(one.mark is None for one in record.screen.pictures)
 
 
+def test_what_was_there_last_is_kept_of_a_boot_whose_film_is_full(shop: Workshop, tmp_path: Path) -> None:
+    """A picture each 50 ms of a screen that never stands still: there is room for 240, and then for the last."""
+    film = ("[screen.marks.window]", "[screen]\nfilm_ms = 50\n[screen.marks.window]")
+    screen_work(tmp_path / "system", film, ("colours = 3", "colours = 200"), ("deadline_s = 240", "deadline_s = 60"))
+    init = tmp_path / "system/init"
+    counts = "i=0; while [ $i -lt 300 ]; do echo $i; sleep 0.06; i=$((i + 1)); done; printf '\\033[2J\\033[41mlast'\n"
+    init.write_text(init.read_text().replace("read -r name\n", f"{counts}read -r name\n"))
+    record = boot_once(read_system(tmp_path / "system/system.toml"), shop, tmp_path / "1")
+    assert record.outcome is Outcome.HUNG and record.screen is not None
+    assert len(record.screen.pictures) == 241 and record.screen.lost > 0
+    assert "its screen has not shown window since begun at " in record.detail
+    assert record.screen.pictures[-1].t_ns > record.screen.pictures[-2].t_ns + 2_000_000_000
+    assert any(red > 100 > green for red, green, _ in colours(last_picture(record))), "behind all that was counted"
+
+
 def test_a_key_that_qemu_has_not_got_is_named(shop: Workshop, tmp_path: Path) -> None:
     system = screen_work(tmp_path / "system", ('text = "guest"', 'keys = ["nokey"]'), ("240", "45"))
     record = boot_once(system, shop, tmp_path / "1")

@@ -171,6 +171,22 @@ def sleeper(tmp_path_factory: pytest.TempPathFactory) -> Boot:
     (folder / "sleeper.toml").write_text(text + SLEEPER)
     small = SLEEPER.replace("size_mib = 128", "size_mib = 4")
     (folder / "no-room.toml").write_text(text.replace('"sleeper"', '"no-room"') + small)
+    (folder / "much").write_text("much\n" * 400_000)
+    (folder / "reading-init").write_text(
+        SLEEPER_INIT.replace("bootlab-sleep\n", "cat /etc/much >/dev/null\nbootlab-sleep\n")
+    )
+    reading = SLEEPER.replace('"init"', '"reading-init"').replace("files = {", 'files = { "etc/much" = "much",')
+    # Two fifths of less memory would be less than this system needs: the kernel drops the page cache itself then.
+    larger = text.replace("memory_mib = 192", "memory_mib = 256")
+    for name, line in (
+        ("smallest", "write /sys/power/image_size 0"),
+        ("whole", "# as ever"),
+        ("cached", "keep caches"),
+    ):
+        told = reading.replace("files = {", f'texts = {{ "/etc/bootlab/sleep.d/it" = "{line}\\n" }}\nfiles = {{')
+        (folder / f"{name}.toml").write_text(larger.replace('"sleeper"', f'"{name}"') + told)
+    no_mode = text.replace('"sleeper"', '"no-mode"').replace("swiotlb=noforce", "nohibernate")
+    (folder / "no-mode.toml").write_text(no_mode + SLEEPER)
     # Here the image's disk has its driver before the root has: too early to take it up, and no reason to refuse it.
     later = SLEEPER.replace(
         '"crc32c_intel", "ext4", "virtio_pci", "virtio_blk"', '"virtio_blk", "virtio_pci", "ext4", "nvme"'
@@ -318,10 +334,26 @@ def test_a_clock_does_not_go_back_though_the_machines_own_begins_anew(sleeper: B
     assert 0 <= int(sleeper("sleeper", "hibernated")["facts"]["clock_went"]) < 60
 
 
+def test_an_image_is_as_large_as_the_system_says(sleeper: Boot) -> None:
+    smallest, whole, cached = (sleeper(name, "hibernated") for name in ("smallest", "whole", "cached"))
+    for record in (smallest, whole, cached):
+        assert record["outcome"] == "ready" and power_on(record) == ("image", None), record["detail"]
+    kept = [int(record["facts"]["image_page_cache_kib"]) for record in (whole, cached)]
+    assert kept[1] - kept[0] > 1900, "a file of 1,953 KiB was read before"
+    swapped = [int(record["facts"]["image_swapped_kib"]) for record in (smallest, whole, cached)]
+    assert swapped[0] > 0 and swapped[1:] == [0, 0], "the shell's memory is in the swap area, beside the image"
+
+
 def test_an_image_that_finds_no_room_is_not_made_and_the_reason_is_told(sleeper: Boot) -> None:
     assert sleeper("no-room", "cold")["outcome"] == "ready"
     with pytest.raises(AssertionError, match="not put to sleep: the kernel: No space left on device"):
         sleeper("no-room", "hibernated")
+
+
+def test_a_kernel_that_does_not_take_the_mode_does_not_sleep_in_another(sleeper: Boot) -> None:
+    said = r"not put to sleep: /sys/power/disk does not take the mode shutdown: Operation not permitted"
+    with pytest.raises(AssertionError, match=said):
+        sleeper("no-mode", "hibernated")
 
 
 def test_an_image_waits_for_the_driver_of_each_disk_that_it_needs(sleeper: Boot) -> None:

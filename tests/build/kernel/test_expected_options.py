@@ -32,7 +32,7 @@ def test_an_image_is_looked_at_before_the_kernel_takes_it(tmp_path: Path) -> Non
 
 def test_a_restorer_has_what_it_takes_and_the_page_tables_of_the_kernel_that_it_restores(tmp_path: Path) -> None:
     system = read_restored(tmp_path, RESTORED)
-    able = {"HIBERNATION": "y", "KEXEC_FILE": "y"}
+    able = {"HIBERNATION": "y", "KEXEC": "y"}
     expect_restorer(system, able, {})
     expect_restorer(system, able, {"X86_5LEVEL": "n"})
     expect_restorer(system, {**able, "X86_5LEVEL": "y"}, {"X86_5LEVEL": "y"})

@@ -50,6 +50,23 @@ def test_a_script_without_a_unit_of_its_name_is_a_unit_in_a_system_of_systemds(c
     assert units["ssh"] == "systemd" and units["xdm"] == "lsb"
 
 
+def test_a_display_manager_is_a_unit_by_the_name_that_graphical_target_wants(cache: Cache) -> None:
+    """Debian's xdm has a unit without [Install], and an init script of its name, which systemd then does not start."""
+    entries = [
+        plain("usr/lib/systemd/systemd", "", 0o755),
+        plain("usr/lib/systemd/system/xdm.service", "[Service]\nExecStart=/usr/bin/xdm -nodaemon\n"),
+        plain("usr/lib/systemd/system/graphical.target", "[Unit]\nWants=display-manager.service\n"),
+        link("etc/systemd/system/display-manager.service", "/lib/systemd/system/xdm.service"),
+        plain("etc/init.d/xdm", SCRIPT.format(name="xdm"), 0o755),
+        link("etc/rc2.d/S01xdm", "../init.d/xdm"),
+    ]
+    xdm = next(one for one in read_units(entries, cache).units if one.name == "xdm")
+    assert xdm.wanted and xdm.origin == "systemd" and xdm.commands == (("start", "/usr/bin/xdm", "-nodaemon"),)
+    masked = [one for one in entries if "display-manager.service" not in one.path]
+    masked.append(link("etc/systemd/system/display-manager.service", "/dev/null"))
+    assert "xdm" not in {one.name for one in read_units(masked, cache).units if one.wanted}
+
+
 def test_scripts_that_systemd_does_not_start_are_no_units(cache: Cache) -> None:
     """Debian masks hwclock, has procps as another name of a unit of its own, and reads no rcS.d."""
     sysctl = "usr/lib/systemd/system/systemd-sysctl.service"

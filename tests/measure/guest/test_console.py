@@ -72,6 +72,16 @@ def test_ready_by_pattern() -> None:
     assert guest.marks["ready"] == 1000
 
 
+@pytest.mark.parametrize("pattern", [r"\[FAILED\] Failed", r"\x1b\[0;1;31mFAILED", "FAILED"])
+def test_a_line_in_colours_is_found_with_them_and_without(pattern: str) -> None:
+    said = GuestConsole(Booted(mark="ready"), Check(console="login:", fail=pattern))
+    said.take(5, "[\x1b[0;1;31mFAILED\x1b[0m] Failed to start x.service.")
+    assert said.check_passed is False
+    waited = GuestConsole(Booted(console=pattern), None)
+    waited.take(5, "[\x1b[0;1;31mFAILED\x1b[0m] Failed to start x.service.")
+    assert waited.ready
+
+
 def test_another_mark_is_not_ready() -> None:
     guest = follow(["bootlab: mark network", "bootlab: check ok"])
     assert not guest.ready

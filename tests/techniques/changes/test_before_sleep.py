@@ -6,7 +6,14 @@ import pytest
 
 from bootlab.sources import EXAMPLES
 from bootlab.system import PowerOn, PowerOnKind, System, read_system
-from bootlab.techniques.changes.before_sleep import before_sleep, devices_came_late, settings_taken
+from bootlab.techniques.changes.before_sleep import (
+    before_hibernation,
+    before_sleep,
+    devices_came_late,
+    memory_shrinks,
+    page_cache_grows,
+    settings_taken,
+)
 from bootlab.techniques.model.evidence import Effect, Evidence
 from bootlab.techniques.model.technique import Layer
 from tests.techniques.asking import NOTHING
@@ -18,6 +25,11 @@ CHANGE = before_sleep("it", "write /sys/power/pm_async 0", "late /sys/bus/pci/de
 def suspended(kind: PowerOnKind = PowerOnKind.SUSPENDED) -> System:
     system = read_system(EXAMPLES / "persistence/late-devices.toml")
     return system.model_copy(update={"power_on": PowerOn(kind=kind)})
+
+
+def hibernated() -> System:
+    system = read_system(EXAMPLES / "persistence/hibernated.toml")
+    return system.model_copy(update={"power_on": PowerOn(kind=PowerOnKind.HIBERNATED)})
 
 
 @pytest.mark.parametrize("kind", [PowerOnKind.SUSPENDED, PowerOnKind.S2IDLE])
@@ -43,6 +55,24 @@ def test_who_is_not_suspended_by_bootlab_sleep_is_told_so() -> None:
     assert "rootfs.sleep_agent = true" in (CHANGE.applies(other, NOTHING) or "")
     bare = read_system(EXAMPLES / "persistence/suspended-devices.toml")
     assert CHANGE.applies(bare, NOTHING) == "the system has no root file system"
+
+
+def test_what_is_done_before_an_image_is_made_is_for_machines_that_make_one() -> None:
+    change = before_hibernation("it", "keep caches")
+    assert change.applies(hibernated(), NOTHING) is None and "is not suspended" in (
+        CHANGE.applies(hibernated(), NOTHING) or ""
+    )
+    changed = change.apply(hibernated(), NOTHING)
+    assert changed.rootfs is not None and changed.rootfs.texts["/etc/bootlab/sleep.d/it"] == "keep caches\n"
+    assert "no image of the memory is made" in (change.applies(suspended(), NOTHING) or "")
+    other = hibernated().with_part("rootfs", sleep_agent=False)
+    assert "rootfs.sleep_agent = true" in (change.applies(other, NOTHING) or "")
+
+
+def test_what_an_image_holds_is_proved_by_what_the_machine_says_as_it_wakes(evidence: Make) -> None:
+    small, large = (evidence(image_page_cache_kib=kib, image_swapped_kib="0") for kib in ("10", "20"))
+    assert memory_shrinks().prove(small, large) is page_cache_grows().prove(large, small) is Effect.PROVEN
+    assert memory_shrinks().prove(large, small) is page_cache_grows().prove(small, large) is Effect.NONE
 
 
 def said(make: Make, written: int, refused: int, wrong: int = 0) -> Evidence:
