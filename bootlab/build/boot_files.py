@@ -8,6 +8,7 @@ from bootlab.build.board.bootloader import BuiltBootloader, build_bootloader
 from bootlab.build.board.card import CardParts, compose_card, expect_card
 from bootlab.build.board.device_tree import build_device_tree
 from bootlab.build.board.flash import FlashParts, compose_flash, expect_flash
+from bootlab.build.board.hibernation import hibernation_parts, with_hibernation
 from bootlab.build.board.kept_image import with_kept_ram
 from bootlab.build.board.model import expect_silent_opensbi, with_board_model
 from bootlab.build.cache import file_sha256
@@ -176,7 +177,7 @@ def _around(system: System, kernel_tree: Path | None) -> Around:
 class _Preparation:
     def __init__(self, shop: Workshop, system: System) -> None:
         self._shop = shop
-        self._system = with_kept_ram(with_board_model(system))
+        self._system = with_hibernation(with_kept_ram(with_board_model(system)))
         self._arch = system.machine.arch
 
     def kernel(self) -> _KernelFiles:
@@ -358,6 +359,7 @@ class _Preparation:
             initramfs=archive,
             falcon=bootloader.falcon,
             memory=memory,
+            hibernation=hibernation_parts(self._system, made.symbols, made.config, self._shop.cache),
         )
         return compose_card(card, parts, board, self._shop.cache)
 

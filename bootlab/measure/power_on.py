@@ -22,7 +22,7 @@ from bootlab.measure.guest.heard_console import HeardConsole
 from bootlab.measure.host.deadline import deadline
 from bootlab.measure.session_events import SessionEvents
 from bootlab.profile.recorded.trace import read_trace
-from bootlab.system import KEEPS_RAM, Fault, PowerOn, PowerOnKind, System
+from bootlab.system import KEEPS_RAM, Fault, PowerOn, PowerOnKind, System, sleep_word
 from bootlab.targets.boot_key import boot_key
 from bootlab.targets.target import TRACE, ConsoleBytes, Ended, EndReason, OpenedMachine, Prepared
 
@@ -44,6 +44,9 @@ def system_before(system: System) -> System:
     assert system.power_on is not None
     is_second = system.power_on.fault in (Fault.HANG, Fault.SAVE_CUT)
     before = PowerOn(kind=PowerOnKind.SELF_REFRESH) if is_second else None
+    if system.hibernated_by_loader and system.power_on.kind is PowerOnKind.HIBERNATED:
+        # A board's command line is on its card.
+        system = system.with_cmdline(sleep_word(system))
     return system.model_copy(update={"power_on": before})
 
 
@@ -82,7 +85,7 @@ def _make_found(shop: Workshop, before: Prepared, system: System, left: Path, ou
             spoil(memory, region, fault, _content(shop, system, system.power_on.fault_file))
         if system.changes_device is None:
             return
-    disks = before.files.disks
+    disks = before.files.written
     overlays = [shutil.copyfile(left / disk_file(index), out / disk_file(index)) for index in range(len(disks))]
     if fault is None:
         return
@@ -91,9 +94,13 @@ def _make_found(shop: Workshop, before: Prepared, system: System, left: Path, ou
     if system.changes_device is not None:
         changes = places["changes"]
         spoil_changes(overlays[changes], disks[changes], fault)
+    elif system.card is not None and system.card.swap_mib is not None:
+        size = disks[0].stat().st_size
+        spoil_disks(overlays[0], range(size - (system.card.swap_mib << 20), size), None, fault)
     else:
         swap = places["swap"]
-        spoil_disks(overlays[swap], disks[swap].stat().st_size, (overlays[0], disks[0]) if first else None, fault)
+        root = (overlays[0], disks[0]) if first else None
+        spoil_disks(overlays[swap], range(disks[swap].stat().st_size), root, fault)
 
 
 def _content(shop: Workshop, system: System, path: str | None) -> bytes:

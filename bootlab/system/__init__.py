@@ -24,7 +24,7 @@ from bootlab.system.machine import (
 )
 from bootlab.system.network import Network, NetworkPeer, NetworkProbe
 from bootlab.system.part import Part
-from bootlab.system.power_on.hibernated import Restorer
+from bootlab.system.power_on.hibernated import SLEEP_WORD, Restorer, sleep_word
 from bootlab.system.power_on.power_on import KEEPS_RAM, SLEEPS, Fault, KeptRam, PowerOn, PowerOnKind
 from bootlab.system.power_on.wake import EarlyWake, WakeBy, pressed_ns, sleep_words
 from bootlab.system.preload import Preload
@@ -48,6 +48,7 @@ __all__ = [
     "KEEPS_RAM",
     "SECTOR",
     "SLEEPS",
+    "SLEEP_WORD",
     "Accelerator",
     "AskedMachine",
     "Attachment",
@@ -119,6 +120,7 @@ __all__ = [
     "add_words",
     "pressed_ns",
     "read_system",
+    "sleep_word",
     "sleep_words",
     "words_of",
 ]

@@ -63,3 +63,8 @@ class BootFiles(Part):
     """What a reader of a boot should know of how these were made."""
     hashes: dict[str, str] = {}
     """Input (`kernel`, `initramfs`, `disk0`, ...) -> sha256."""
+
+    @property
+    def written(self) -> tuple[Path, ...]:
+        """Return what a machine writes to that another boot may find: its disks, or a board's card."""
+        return self.disks if self.card is None else (self.card,)

@@ -59,13 +59,17 @@ class Card(Part):
     kept_ram: KeptRam | None = Field(default=None, exclude_if=lambda value: value is None)
     """Where SPL finds kernel, initramfs and device tree in RAM that has outlived the power (Falcon mode)."""
 
+    swap_mib: int | None = Field(default=None, ge=4, le=4096, exclude_if=lambda value: value is None)
+    """Of a swap area on the card, its second partition, into which the board hibernates and from which SPL goes on
+    (Falcon mode)."""
+
     @model_validator(mode="after")
     def _path_or_composed(self) -> Self:
         of_composed = (self.size_mib, self.dtb, self.load_address is not None, self.device_tree == "appended")
-        if self.path is not None and any((*of_composed, self.kept_ram)):
+        if self.path is not None and any((*of_composed, self.kept_ram, self.swap_mib)):
             raise ValueError(
-                "path names a finished card; size_mib, dtb, load_address, device_tree and kept_ram are of one to be "
-                "composed"
+                "path names a finished card; size_mib, dtb, load_address, device_tree, kept_ram and swap_mib are of "
+                "one to be composed"
             )
         if self.size_mib is not None and self.size_mib & (self.size_mib - 1):
             raise ValueError("size_mib must be a power of two: QEMU takes no other card")

@@ -232,8 +232,15 @@ class System(Part):
 
     @property
     def swap_device(self) -> str | None:
-        """Return the device file of the disk with a swap area, as a kernel names it; None where there is none."""
+        """Return the device file of the swap area, on a disk or a board's card, as a kernel names it; None: none."""
+        if self.board is not None and self.board.card is not None:
+            return self.board.card.swap_device if self.hibernated_by_loader else None
         return self._virtio_disk_with("swap")
+
+    @property
+    def hibernated_by_loader(self) -> bool:
+        """Return whether it is a board's SPL that goes on from a hibernation image."""
+        return self.card is not None and self.card.swap_mib is not None
 
     @property
     def changes_device(self) -> str | None:

@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "before.h"
+#include "board.h"
 #include "note.h"
 #include "said.h"
 #include "start.h"
@@ -241,10 +242,11 @@ static int write_note(int fd, off_t at)
 {
 	static struct stamps stamps;
 	static char note[NOTE_SIZE];
-	char kernel[KERNEL_MAX];
+	char kernel[NAMED_MAX];
 	int r;
 
 	note_kernel(kernel);
+	board_name_card(kernel);
 	sync();
 	stamps_take(&stamps);
 	if (stamps.left_out)
@@ -325,6 +327,9 @@ static int hibernate(const char *device)
 	off_t at;
 	int fd, r;
 
+	/* A card is found long after its driver has begun. */
+	if (ON_BOARD && !await(device))
+		return fail_to_sleep(device, -ENODEV);
 	fd = open_device(device, &at);
 	if (fd < 0)
 		return fail_to_sleep(device, fd);
@@ -340,7 +345,7 @@ static int hibernate(const char *device)
 	r = write_image();
 	if (r)
 		return r;
-	r = take_random(at + PAGE, fd);
+	r = ON_BOARD ? -ENODATA : take_random(at + PAGE, fd);
 	if (r)
 		printf("bootlab: random numbers are not its own: %s\n", strerror(-r));
 	puts("bootlab: fact hibernation resumed");

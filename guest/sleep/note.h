@@ -5,6 +5,7 @@
  *
  *   bootlab-hibernation 1
  *   kernel RELEASE VERSION
+ *   card HASH             of a board: what its card boots (board.h)
  *   device PATH CRC       CRC-32 of the first 4 KiB of a device that is mounted, 8 hexadecimal digits; one line each
  *   crc HEX               CRC-32 of all bytes above; the last line
  *

@@ -13,8 +13,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from bootlab.build.board.bootloader import FalconPlaces
-from bootlab.build.board.device_tree import empty_tree, write_fixed_up
-from bootlab.build.board.kept_image import make_plan, padded_kernel
+from bootlab.build.board.device_tree import empty_tree, reserve, set_chosen, write_fixed_up
+from bootlab.build.board.hibernation import NODE, PROPERTY, HibernationParts, generation, make_plan, without_sleep
+from bootlab.build.board.kept_image import make_plan as make_kept_plan
+from bootlab.build.board.kept_image import padded_kernel
 from bootlab.build.board.legacy_image import kernel_image, script_image
 from bootlab.build.cache import Cache, file_sha256
 from bootlab.build.formats import ext4
@@ -33,6 +35,7 @@ _SMALLEST_MIB = 64
 _FILE_ROOM = 1 << 20
 """What a file system needs besides its files, at most, of these few."""
 _PARTITION_KINDS = {"fat": 0x0C, "ext4": 0x83}
+_SWAP_KIND = 0x82
 _FAT_ENVIRONMENT = {"MTOOLS_SKIP_CHECK": "1", "SOURCE_DATE_EPOCH": str(ext4.DATE), "TZ": "UTC"}
 _FAT_SERIAL = "b0071ab0"
 
@@ -50,13 +53,16 @@ class CardParts:
     """Where SPL looks for what it loads, if it loads a kernel."""
     memory: range
     """Physical addresses of the board's RAM; the board decides them."""
+    hibernation: HibernationParts | None = None
+    """Of a card with a swap area."""
 
     @property
     def identity(self) -> list[object]:
         """Return what decides the card's bytes, as JSON takes it."""
         files = (self.bootloader, self.kernel, self.device_tree, self.initramfs)
         hashes = [None if path is None else file_sha256(path) for path in files]
-        return [*hashes, self.cmdline, None if self.falcon is None else asdict(self.falcon)]
+        of_sleep = [] if self.hibernation is None else [repr(self.hibernation)]
+        return [*hashes, self.cmdline, None if self.falcon is None else asdict(self.falcon), *of_sleep]
 
 
 def compose_card(card: Card, parts: CardParts, board: Board, cache: Cache) -> Path:
@@ -85,8 +91,12 @@ def _compose(card: Card, parts: CardParts, board: Board, out: Path) -> None:
     address = board.kernel_at if card.load_address is None else card.load_address
     raw = [(layout.image_at, parts.bootloader.read_bytes(), "the bootloader")]
     tree_file = out.parent / DEVICE_TREE
-    write_fixed_up(parts.device_tree, tree_file, cmdline=parts.cmdline, memory=parts.memory, kept=card.kept_ram)
-    kernel, tree = parts.kernel.read_bytes(), tree_file.read_bytes()
+    # A word that has one boot hibernate is no part of what the card is.
+    cmdline = parts.cmdline if parts.hibernation is None else without_sleep(parts.cmdline)
+    write_fixed_up(parts.device_tree, tree_file, cmdline=cmdline, memory=parts.memory, kept=card.kept_ram)
+    kernel = parts.kernel.read_bytes()
+    made_of = _generation(parts, board, kernel, tree_file)
+    tree = tree_file.read_bytes()
     files = {KERNEL: kernel, DEVICE_TREE: tree}
     args = tree
     if card.device_tree == "appended":
@@ -103,29 +113,50 @@ def _compose(card: Card, parts: CardParts, board: Board, out: Path) -> None:
             raise InputError(f"card: the args are {len(args):,} bytes, and SPL loads {places.args_size:,}")
         raw.append((places.args_at, args, "the args"))
         if card.kept_ram is not None:
-            raw.append((layout.kept_at, make_plan(card.kept_ram, loaded, args, address), "the plan of kept RAM"))
+            raw.append((layout.kept_at, make_kept_plan(card.kept_ram, loaded, args, address), "the plan of kept RAM"))
         raw.append((places.kernel_at, kernel_image(loaded, address), "the kernel"))
-    _expect_apart(raw, layout.files_at)
     files[SCRIPT] = script_image(_script(parts, files, layout), "armv7")
     if parts.initramfs is not None:
         files[INITRAMFS] = parts.initramfs.read_bytes()
-    size = (card.size_mib or _fitting_mib(layout, files)) << 20
-    room = size - layout.files_at
+    swap = (card.swap_mib or 0) << 20
+    size = (card.size_mib or _fitting_mib(layout, files, swap)) << 20
+    room = size - layout.files_at - swap
     if room < sum(map(len, files.values())) + _FILE_ROOM:
         raise InputError(
             f"card.size_mib: {size >> 20} MiB are too few: the files begin at {layout.files_at >> 20} MiB",
             hint="leave size_mib out: the card is then as large as it needs to be",
         )
+    swap_at = layout.files_at + room
+    if parts.hibernation is not None:
+        plan = make_plan(parts.hibernation, made_of, board, parts.memory, swap_at)
+        raw.append((layout.hibernation_at, plan, "the plan of hibernation"))
+    _expect_apart(raw, layout.files_at)
     partition = out.parent / "partition"
     (_make_fat if card.filesystem == "fat" else _make_ext4)(files, partition, room)
     with out.open("wb") as image:
         image.truncate(size)
-        image.write(_partition_table(layout.files_at, room, _PARTITION_KINDS[card.filesystem]))
+        spans = [(layout.files_at, room, _PARTITION_KINDS[card.filesystem])]
+        spans += [(swap_at, swap, _SWAP_KIND)] if swap else []
+        image.write(_partition_table(spans))
         for place, bytes_, _ in raw:
             image.seek(place)
             image.write(bytes_)
         with partition.open("rb") as content:
             copy_sparse(content, image, layout.files_at)
+        if parts.hibernation is not None:
+            with parts.hibernation.swap.open("rb") as content:
+                copy_sparse(content, image, swap_at)
+
+
+def _generation(parts: CardParts, board: Board, kernel: bytes, tree: Path) -> str:
+    """Write into the tree what a board that hibernates is told; return the card's generation, empty of another."""
+    if parts.hibernation is None:
+        return ""
+    reserve(tree, NODE, board.loader_memory, mapped=True)
+    made_of = generation(kernel, tree.read_bytes())
+    set_chosen(tree, "bootargs", parts.cmdline)
+    set_chosen(tree, PROPERTY, made_of)
+    return made_of
 
 
 def _script(parts: CardParts, files: Collection[str], layout: CardLayout) -> str:
@@ -183,15 +214,19 @@ def _expect_apart(raw: list[tuple[int, bytes, str]], end: int) -> None:
             )
 
 
-def _fitting_mib(layout: CardLayout, files: dict[str, bytes]) -> int:
-    needed = layout.files_at + sum(map(len, files.values())) * 9 // 8 + _FILE_ROOM
+def _fitting_mib(layout: CardLayout, files: dict[str, bytes], swap: int) -> int:
+    needed = layout.files_at + sum(map(len, files.values())) * 9 // 8 + _FILE_ROOM + swap
     return max(_SMALLEST_MIB, 1 << (-(-needed >> 20) - 1).bit_length())
 
 
-def _partition_table(at: int, size: int, kind: int) -> bytes:
-    # One primary partition, marked as the one to boot from. Heads and cylinders are of a time before such cards.
-    entry = struct.pack("<B3sB3sII", 0x80, b"\xfe\xff\xff", kind, b"\xfe\xff\xff", at // SECTOR, size // SECTOR)
-    return bytes(440) + bytes.fromhex("b0071ab0") + bytes(2) + entry + bytes(48) + b"\x55\xaa"
+def _partition_table(spans: list[tuple[int, int, int]]) -> bytes:
+    # Primary partitions, the first one to boot from. Heads and cylinders are of a time before such cards.
+    none = b"\xfe\xff\xff"
+    entries = b"".join(
+        struct.pack("<B3sB3sII", 0 if number else 0x80, none, kind, none, at // SECTOR, size // SECTOR)
+        for number, (at, size, kind) in enumerate(spans)
+    )
+    return bytes(440) + bytes.fromhex("b0071ab0") + bytes(2) + entries.ljust(64, b"\0") + b"\x55\xaa"
 
 
 def _make_fat(files: dict[str, bytes], path: Path, size: int) -> None:

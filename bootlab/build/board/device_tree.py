@@ -66,22 +66,32 @@ def write_fixed_up(tree: Path, out: Path, *, cmdline: str, memory: range, kept: 
         run(["fdtput", "-p", "-t", "s", out, node, "device_type", "memory"], package=_PACKAGE)
         run(["fdtput", "-t", "x", out, node, "reg", f"{memory.start:x}", f"{len(memory):x}"], package=_PACKAGE)
         if kept is not None:
-            _reserve(out, kept)
+            reserve(out, NODE, range(kept.start, kept.start + kept.size))
     except ProgramFailed as error:
         raise InputError(f"card.dtb: {tree}: cannot be changed\n  {error.message}") from error
 
 
-def _reserve(tree: Path, kept: KeptRam) -> None:
+def set_chosen(tree: Path, name: str, text: str) -> None:
+    """Set a property of the tree's /chosen. Raises MissingTool (fdtput)."""
+    run(["fdtput", "-p", "-t", "s", tree, "/chosen", name, text], package=_PACKAGE)
+
+
+def reserve(tree: Path, name: str, memory: range, *, mapped: bool = False) -> None:
+    """Have the kernel of a device tree leave `memory` alone. Raises MissingTool (fdtput).
+
+    `mapped`: it has it in its page tables all the same, as hibernation needs it (Linux 6.12): that copies every page
+    that is reserved.
+    """
     parent = "/reserved-memory"
-    node = f"{parent}/{NODE}@{kept.start:x}"
-    for path, name, words in (
+    node = f"{parent}/{name}@{memory.start:x}"
+    properties: list[tuple[str, str, list[str]]] = [
         (parent, "#address-cells", ["1"]),
         (parent, "#size-cells", ["1"]),
         (parent, "ranges", []),
-        (node, "reg", [f"{kept.start:x}", f"{kept.size:x}"]),
-        (node, "no-map", []),
-    ):
-        run(["fdtput", "-p", "-t", "x", tree, path, name, *words], package=_PACKAGE)
+        (node, "reg", [f"{memory.start:x}", f"{len(memory):x}"]),
+    ]
+    for path, key, words in properties if mapped else [*properties, (node, "no-map", [])]:
+        run(["fdtput", "-p", "-t", "x", tree, path, key, *words], package=_PACKAGE)
 
 
 def empty_tree() -> bytes:

@@ -328,6 +328,11 @@ def _compression(head: bytes) -> str | None:
     return next((name for magic, name in _COMPRESSIONS if head.startswith(magic)), None)
 
 
+def read_banner(path: Path) -> tuple[str | None, str | None]:
+    """Return release and build of an uncompressed kernel, as `uname -r` and `-v` print them; None: it does not say."""
+    return _banner(path.read_bytes())
+
+
 def _banner(data: _Bytes) -> tuple[str | None, str | None]:
     at, version = data.find(_BANNER), None
     while at >= 0:

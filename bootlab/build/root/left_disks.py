@@ -18,6 +18,7 @@ MEMORY: Final = "memory"
 _UUID: Final = "b0071ab0-0000-4000-8000-000000000004"
 _PAGE: Final = 4096
 _NOTE_PAGES: Final = 2
+NOTE_BYTES: Final = _NOTE_PAGES * _PAGE
 """Behind the swap area is a machine's note on its image (guest/sleep/note.h)."""
 _SIGNATURE: Final = 10
 _IMAGE: Final = b"S1SUSPEND\0"
@@ -48,19 +49,23 @@ def make_swap(size_mib: int, cache: Cache) -> Path:
 _ADMIN: Final = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}
 
 
-def spoil_disks(swap: Path, swap_bytes: int, root: tuple[Path, Path] | None, fault: Fault) -> None:
+def spoil_disks(swap: Path, span: range, root: tuple[Path, Path] | None, fault: Fault) -> None:
     """Do to the overlays of a machine's disks what the fault does. Raises InputError where there is no root to change.
 
-    `swap_bytes`: how large the swap disk is. `root`: the overlay of the root's disk, and the image that it lies over.
+    `span`: where on its disk the swap area lies with its note, in bytes, and all that was written to that disk. `root`:
+    the overlay of the root's disk, and the image that it lies over.
     """
+    note = span.stop - NOTE_BYTES
     if fault is Fault.OTHER_KERNEL:
-        _change_kernel(swap, swap_bytes // _PAGE - _NOTE_PAGES)
+        _change_note(swap, note // _PAGE, b"\nkernel ")
+    elif fault is Fault.OLD_IMAGE:
+        _change_note(swap, note // _PAGE, b"\ncard ")
     elif fault is Fault.IMAGE_CUT:
         # The pages of an image lie one behind the other from the beginning of the area.
-        begin = _cut_at(swap)
-        _change(swap, f"write -z {begin} {swap_bytes - _NOTE_PAGES * _PAGE - begin}")
+        begin = span.start + _half_written(swap)
+        _change(swap, f"write -z {begin} {note - begin}")
     elif fault is Fault.NO_IMAGE:
-        _take_image(swap)
+        _take_image(swap, span.start // _PAGE)
     elif fault is Fault.ROOT_CHANGED:
         if root is None:
             raise InputError('power_on.fault: "root-changed" is of a [rootfs] on a disk, and there is none')
@@ -84,18 +89,18 @@ def _mount_elsewhere(overlay: Path, below: Path) -> None:
     raw.unlink()
 
 
-def _change_kernel(swap: Path, page: int) -> None:
-    """Write a note as a machine with another kernel has left it."""
-    text = _read_page(swap, page).rpartition(b"crc ")[0].replace(b"\nkernel ", b"\nkernel other-", 1)
+def _change_note(swap: Path, page: int, word: bytes) -> None:
+    """Write a note as a machine with another kernel has left it, or another card, as `word` begins the line of it."""
+    text = _read_page(swap, page).rpartition(b"crc ")[0].replace(word, word + b"other-", 1)
     _write_page(swap, page, (text + b"crc %08x\n" % zlib.crc32(text)).ljust(_PAGE, b"\0"))
 
 
-def _take_image(swap: Path) -> None:
+def _take_image(swap: Path, page: int) -> None:
     """Do to the swap area's header what a kernel does that takes its image (kernel/power/swap.c)."""
-    header = _read_page(swap, 0)
+    header = _read_page(swap, page)
     before, now = header[-2 * _SIGNATURE : -_SIGNATURE], header[-_SIGNATURE:]
     assert now == _IMAGE, now
-    _write_page(swap, 0, header[: -2 * _SIGNATURE] + before + before)
+    _write_page(swap, page, header[: -2 * _SIGNATURE] + before + before)
 
 
 def _read_page(swap: Path, page: int) -> bytes:
@@ -119,7 +124,7 @@ def _change(overlay: Path, command: str) -> None:
     run(["qemu-io", "-f", "qcow2", "-c", command, overlay.name], cwd=overlay.parent, package="qemu-utils")
 
 
-def _cut_at(swap: Path) -> int:
+def _half_written(swap: Path) -> int:
     """Return half of what was written into the swap area, in whole pages."""
     words = run(["qemu-img", "map", "--output=json", "-f", "qcow2", swap], package="qemu-utils").text
     written = sum(int(one["length"]) for one in json.loads(words) if one["depth"] == 0 and one["data"])

@@ -34,8 +34,12 @@ class CardLayout:
     """Where the kernel lies that SPL loads (Falcon mode)."""
     kept_at: int
     """Where one sector says what is to be kept in RAM (Falcon mode)."""
+    hibernation_at: int
+    """Where one sector says which hibernation image is taken (Falcon mode)."""
     files_at: int
     """Where the first partition begins: the kernel that SPL loads must end before it."""
+    swap_device: str
+    """How Linux calls the second partition, a swap area, where there is one."""
     most_kernel: int = _USUAL_KERNEL
     """Bytes of a kernel that SPL takes at most (SYS_BOOTM_LEN)."""
 
@@ -101,6 +105,8 @@ class Board:
     """It is a board by its bootloader alone: its machine takes disks, a network card and other devices."""
     least_memory_mib: int = 0
     """What U-Boot's own map of its memory needs."""
+    loader_memory: range = range(0)
+    """What of its memory SPL needs while it puts a hibernation image into its place: the kernel stays off it."""
     kept_memory: range = range(0)
     """What of its memory nobody but a kept region's owner writes to: neither boot ROM nor any part of U-Boot."""
 
@@ -158,8 +164,13 @@ BOARDS: Mapping[tuple[MachineType, str], Board] = {
             args_size=64 << 10,
             kernel_at=4 << 20,
             kept_at=(3 << 20) + (512 << 10),
+            hibernation_at=(3 << 20) + (576 << 10),
             files_at=32 << 20,
+            swap_device="/dev/mmcblk0p2",
         ),
+        # SPL's heap and stack end at SPL_STACK_R_ADDR, 2 MiB before the end, its data begin at SPL_BSS_START_ADDR; and
+        # below them it has what it reads of the image.
+        loader_memory=range(0x4F800000, 0x50000000),
         # Below, kernels are loaded, and SPL has its stack and data (SPL_BSS_START_ADDR). At the end is U-Boot
         # proper, with 33 MiB for a picture, a heap of 64 and 16 for its stack: from 0x78f5b000 on, its `bdinfo` says.
         kept_memory=range(0x50000000, 0x78000000),

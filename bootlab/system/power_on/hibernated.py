@@ -13,6 +13,10 @@ if TYPE_CHECKING:
 _KIND = 'power_on.kind = "hibernated"'
 
 
+SLEEP_WORD = "bootlab.sleep="
+"""How a word of a kernel's command line begins that puts its machine to sleep (guest/sleep/main.c)."""
+
+
 class Restorer(Part):
     """A kernel and an initramfs that restore the image of another kernel's memory, on the same machine and disks.
 
@@ -24,12 +28,24 @@ class Restorer(Part):
     initramfs: Initramfs
 
 
+def sleep_word(system: "System") -> str:
+    """Return the word of its kernel's command line that has a machine hibernate once it is ready."""
+    return f"{SLEEP_WORD}disk:{system.swap_device}"
+
+
 def expect_hibernated(system: "System") -> None:
     """Raise ValueError, which names the key, for a system that could neither be hibernated nor restored as it says."""
     if system.restorer is not None:
         _expect_restorer(system, system.restorer)
+    if system.hibernated_by_loader:
+        _expect_of_board(system)
+        return
     if system.power_on is None or system.power_on.kind is not PowerOnKind.HIBERNATED:
         return
+    if system.board is not None and system.board.card is not None:
+        raise ValueError(f"{_KIND} needs a swap area on the card, from which SPL goes on: card.swap_mib")
+    if system.power_on.fault is Fault.OLD_IMAGE:
+        raise ValueError('power_on.fault = "old-image" is of a board; of a root on a disk it is "root-changed"')
     if system.machine.arch != "x86_64" or system.machine.type.is_real:
         raise ValueError(f"{_KIND} is for x86-64, and this machine is {system.machine.arch}")
     if system.swap_device is None:
@@ -46,6 +62,26 @@ def expect_hibernated(system: "System") -> None:
     ):
         raise ValueError(
             'power_on.fault = "root-changed" mounts the [rootfs] elsewhere and writes to it: rootfs.filesystem = "ext4"'
+        )
+
+
+def _expect_of_board(system: "System") -> None:
+    if system.bootloader is None or not system.bootloader.falcon:
+        raise ValueError("card.swap_mib: SPL goes on from an image in Falcon mode: bootloader.falcon = true")
+    if system.kept_by_loader:
+        raise ValueError("card.swap_mib and card.kept_ram: SPL has room for one of the two")
+    if system.kernel.build is None:
+        raise ValueError("card.swap_mib: SPL is told places in the kernel, by its symbols: kernel.build")
+    if said := [word for word in system.kernel.cmdline.split() if word.startswith("resume=")]:
+        raise ValueError(f"kernel.cmdline: {said[0]}, and of card.swap_mib SPL takes the image, not the kernel")
+    if system.initramfs is None or not system.initramfs.sleep_agent:
+        raise ValueError(
+            "card.swap_mib: /sbin/bootlab-sleep puts the board to sleep, once it is ready: initramfs.sleep_agent = true"
+        )
+    if system.power_on is not None and system.power_on.fault is Fault.ROOT_CHANGED:
+        raise ValueError(
+            'power_on.fault = "root-changed" is of a root on a disk; of a board, whose root is in its kernel, '
+            '"old-image"'
         )
 
 

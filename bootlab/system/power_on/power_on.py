@@ -155,6 +155,7 @@ class Fault(StrEnum):
 
 OF_CHANGES: Final = (Fault.SAVE_CUT, Fault.CHANGES_BIT, Fault.CHANGES_HUNG)
 _OF_HIBERNATED: Final = (Fault.OTHER_KERNEL, Fault.IMAGE_CUT, Fault.NO_IMAGE, Fault.ROOT_CHANGED)
+_OF_BOTH: Final = (Fault.OLD_IMAGE,)
 
 
 class PowerOn(Part):
@@ -179,7 +180,9 @@ class PowerOn(Part):
     @model_validator(mode="after")
     def _fault_of_kind(self) -> Self:
         if self.fault is not None:
-            kinds = (PowerOnKind.HIBERNATED,) if self.fault in _OF_HIBERNATED else KEEPS_RAM
+            kinds: tuple[PowerOnKind, ...] = (PowerOnKind.HIBERNATED,) if self.fault in _OF_HIBERNATED else KEEPS_RAM
+            if self.fault in _OF_BOTH:
+                kinds = (*KEEPS_RAM, PowerOnKind.HIBERNATED)
             if self.kind not in kinds:
                 raise ValueError(
                     f'fault = "{self.fault.value}" is of kind {" and ".join(kinds)}, and kind is "{self.kind.value}"'

@@ -71,8 +71,10 @@ def qemu_argv(system: System, files: BootFiles, wiring: Wiring) -> list[str]:
     argv += ["-qmp", f"unix:{escaped(wiring.qmp_socket)},server=on,wait=off"]
     if system.image is not None:
         argv += _image(system, files, lasting=wiring.lasting)
+    elif system.board is None:
+        argv += _kernel(system, files, wiring.words)
     else:
-        argv += _kernel(system, files, wiring.words) if system.board is None else _board(system.board, files)
+        argv += _board(system.board, files, wiring.written)
     if wiring.device_tree is not None:
         argv += ["-dtb", str(wiring.device_tree)]
     if any("audiodev=none" in device for device in system.machine.devices):
@@ -146,11 +148,11 @@ def _image(system: System, files: BootFiles, *, lasting: bool) -> list[str]:
     return [*argv, *_device(system, driver, words, options)]
 
 
-def _board(board: Board, files: BootFiles) -> list[str]:
+def _board(board: Board, files: BootFiles, written: Overlays | None) -> list[str]:
     # A board gets nothing but what its boot ROM and bootloader read from its medium.
     if board.flash is None:
         assert files.card is not None
-        return ["-drive", f"if=sd,format=raw,snapshot=on,file={escaped(files.card)}"]
+        return ["-drive", f"if=sd,{_medium(files.card, written, written.paths[0] if written is not None else None)}"]
     assert files.flash is not None and files.firmware is not None
     chip = f"if=pflash,unit={board.flash.unit},format=raw,snapshot=on,file={escaped(files.flash)}"
     return ["-bios", str(files.firmware), "-drive", chip]
@@ -236,7 +238,7 @@ def clock_s(system: System) -> int:
 
 def _disks(system: System, files: BootFiles, written: Overlays | None) -> list[str]:
     argv: list[str] = []
-    overlays = iter(written.paths if written is not None else ())
+    overlays = iter(written.paths if written is not None and system.board is None else ())
     controllers: set[str] = set()
     paths = list(files.disks)
     disks = [(f"disk{index}", disk.serial, disk.attach) for index, disk in enumerate(system.disks)]

@@ -12,7 +12,7 @@ from typing import Final
 from bootlab.build.root.left_disks import MEMORY, disk_file
 from bootlab.errors import InputError
 from bootlab.process import run
-from bootlab.system import KEEPS_RAM, BootFiles, Fault, System
+from bootlab.system import KEEPS_RAM, BootFiles, Fault, System, sleep_word
 from bootlab.targets.qemu.wiring import MemoryFile, Overlays
 
 _STOPS: Final = {Fault.REFILL_CUT: "refill_half", Fault.HANG: "root_kept", Fault.SAVE_CUT: "save_half"}
@@ -52,7 +52,8 @@ def leaving(system: System, folder: Path, found: LeftFiles | None) -> LeftFiles:
         overlays = None if system.changes_device is None else _overlays(system, folder, kept=True)
         return LeftFiles(MemoryFile(folder / MEMORY, shared=True), overlays, until=stop, stop=stop)
     overlays = _overlays(system, folder, kept=True)
-    words = f"bootlab.sleep=disk:{system.swap_device}"
+    # A board's words are on its card (measure/power_on.py).
+    words = "" if system.hibernated_by_loader else sleep_word(system)
     if system.restorer is not None:
         # A kernel that wakes in this mode switches ACPI on, for the one that restored it may have left it off.
         words += " bootlab.sleep.platform"
@@ -68,7 +69,7 @@ def make_left_files(left: LeftFiles, found: LeftFiles | None, files: BootFiles) 
             for path, before in zip(left.overlays.paths, found.overlays.paths, strict=True):
                 shutil.copyfile(before, path)
             return
-        for path, below in zip(left.overlays.paths, files.disks, strict=True):
+        for path, below in zip(left.overlays.paths, files.written, strict=True):
             size = str(below.stat().st_size)
             run(["qemu-img", "create", "-q", "-f", "qcow2", path, size], package="qemu-utils")
 
@@ -83,7 +84,7 @@ def finding(system: System, folder: Path) -> LeftFiles:
 
 
 def _overlays(system: System, folder: Path, *, kept: bool) -> Overlays:
-    disks = (1 if system.rootfs is not None else 0) + len(system.disks)
+    disks = 1 if system.hibernated_by_loader else (1 if system.rootfs is not None else 0) + len(system.disks)
     return Overlays(tuple(folder / disk_file(index) for index in range(disks)), kept=kept)
 
 

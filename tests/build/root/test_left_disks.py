@@ -35,7 +35,7 @@ def test_a_note_of_another_kernel_is_whole_also_in_a_folder_with_a_blank_in_its_
     text = b"bootlab-hibernation 1\nkernel 6.1 #1\n"
     before = {0: b"swap", NOTE_AT: text + b"crc %08x\n" % zlib.crc32(text), NOTE_AT + 4096: b"random"}
     path = overlay(tmp_path / "my disks, and more", before)
-    spoil_disks(path, SIZE, None, Fault.OTHER_KERNEL)
+    spoil_disks(path, range(SIZE), None, Fault.OTHER_KERNEL)
     after = content(path)
     other = b"bootlab-hibernation 1\nkernel other-6.1 #1\n"
     assert after[NOTE_AT : NOTE_AT + 4096].rstrip(b"\0") == other + b"crc %08x\n" % zlib.crc32(other)
@@ -45,7 +45,7 @@ def test_a_note_of_another_kernel_is_whole_also_in_a_folder_with_a_blank_in_its_
 def test_an_image_that_was_cut_has_its_first_half_and_the_note(tmp_path: Path) -> None:
     half = 131072
     path = overlay(tmp_path / "disks", {0: b"a" * half, half: b"b" * half, NOTE_AT: b"note"})
-    spoil_disks(path, SIZE, None, Fault.IMAGE_CUT)
+    spoil_disks(path, range(SIZE), None, Fault.IMAGE_CUT)
     after = content(path)
     assert after[:half] == b"a" * half and not after[2 * half : NOTE_AT].strip(b"\0")
     assert b"b" not in after[half + 65536 :] and after[NOTE_AT:].startswith(b"note")
@@ -54,7 +54,7 @@ def test_an_image_that_was_cut_has_its_first_half_and_the_note(tmp_path: Path) -
 def test_an_image_that_was_taken_leaves_a_swap_area(tmp_path: Path) -> None:
     header = b"header".ljust(4076, b"\0") + b"SWAPSPACE2" + b"S1SUSPEND\0"
     path = overlay(tmp_path / "disks", {0: header + b"image", NOTE_AT: b"note"})
-    spoil_disks(path, SIZE, None, Fault.NO_IMAGE)
+    spoil_disks(path, range(SIZE), None, Fault.NO_IMAGE)
     after = content(path)
     assert after[:4096] == header[:4076] + b"SWAPSPACE2" * 2
     assert after[4096:4101] == b"image" and after[NOTE_AT:].startswith(b"note")
@@ -74,3 +74,17 @@ def test_a_swap_disk_that_is_made_here_has_room_for_the_note_of_the_guest(tmp_pa
     for place, code in ((at, 0), (at - 4096, 1)):
         with swap.open("rb") as file:
             assert subprocess.run([tmp_path / "room", str(place)], stdin=file, check=False).returncode == code
+
+
+def test_on_a_board_the_swap_area_is_the_end_of_the_card(tmp_path: Path) -> None:
+    swap_at = SIZE // 2
+    text = b"bootlab-hibernation 1\nkernel 6.12 #1\ncard 0123\n"
+    header = b"header".ljust(4076, b"\0") + b"SWAPSPACE2" + b"S1SUSPEND\0"
+    pieces = {swap_at: header, NOTE_AT: text + b"crc %08x\n" % zlib.crc32(text)}
+    path = overlay(tmp_path / "old", pieces)
+    spoil_disks(path, range(swap_at, SIZE), None, Fault.OLD_IMAGE)
+    other = text.replace(b"0123", b"other-0123")
+    assert content(path)[NOTE_AT : NOTE_AT + 4096].rstrip(b"\0") == other + b"crc %08x\n" % zlib.crc32(other)
+    path = overlay(tmp_path / "taken", pieces)
+    spoil_disks(path, range(swap_at, SIZE), None, Fault.NO_IMAGE)
+    assert content(path)[swap_at : swap_at + 4096] == header[:4076] + b"SWAPSPACE2" * 2

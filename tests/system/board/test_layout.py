@@ -31,7 +31,10 @@ def test_a_board_has_what_its_hardware_has(tmp_path: Path) -> None:
             {"card": 'path = "k"\nload_address = 4'},
             "card: path names a finished card; size_mib, dtb, load_address, device",
         ),
-        ({"card": 'path = "k"\ndevice_tree = "appended"'}, "device_tree and kept_ram are of one to be composed"),
+        (
+            {"card": 'path = "k"\ndevice_tree = "appended"'},
+            "device_tree, kept_ram and swap_mib are of one to be composed",
+        ),
         ({"card": 'device_tree = "none"'}, "card.device_tree: input should be 'separate' or 'appended', got 'none'"),
     ],
 )

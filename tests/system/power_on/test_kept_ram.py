@@ -54,7 +54,7 @@ def test_a_region_lies_in_the_boards_memory_which_does_not_begin_at_0(tmp_path: 
         ('verify = "all"', 'verify = "all", dax = true', "card.kept_ram.dax"),
         ('verify = "all"', 'verify = "all", changes_mib = 1', "card.kept_ram.changes_mib"),
         ("falcon = true\n", "", "bootloader.falcon = true"),
-        ("kept_ram =", 'path = "system.toml"\nkept_ram =', "kept_ram are of one to be composed"),
+        ("kept_ram =", 'path = "system.toml"\nkept_ram =', "kept_ram and swap_mib are of one to be composed"),
         ("[booted]", '[power_on]\nkind = "self-refresh"\nfault = "file-bit"\nfault_file = "/a"\n[booted]', "image-bit"),
         ("[booted]", '[power_on]\nkind = "self-refresh"\nfault = "changes-bit"\n[booted]', "changes-bit"),
         ("[booted]", '[power_on]\nkind = "cold"\nfault = "image-bit"\n[booted]', "kind is"),
