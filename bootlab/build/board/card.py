@@ -61,7 +61,7 @@ class CardParts:
         """Return what decides the card's bytes, as JSON takes it."""
         files = (self.bootloader, self.kernel, self.device_tree, self.initramfs)
         hashes = [None if path is None else file_sha256(path) for path in files]
-        of_sleep = [] if self.hibernation is None else [repr(self.hibernation)]
+        of_sleep = [] if self.hibernation is None else [self.hibernation.identity]
         return [*hashes, self.cmdline, None if self.falcon is None else asdict(self.falcon), *of_sleep]
 
 

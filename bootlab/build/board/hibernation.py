@@ -7,12 +7,12 @@ The note names the card by the SHA-256 of kernel and device tree, which the kern
 
 import hashlib
 import struct
-import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from bootlab.build.cache import Cache
+from bootlab.build.board.spl import sealed_plan, with_spl_code
+from bootlab.build.cache import Cache, file_sha256
 from bootlab.build.kernel.image import read_banner
 from bootlab.build.root.left_disks import NOTE_BYTES, make_swap
 from bootlab.build.source.config_text import read_config
@@ -25,7 +25,7 @@ PATCH: Final = PATCHES / "u-boot" / "hibernation-image.patch"
 NODE: Final = "bootlab-loader"
 """What SPL needs of the memory, in the device tree, below /reserved-memory: the kernel leaves it alone."""
 PROPERTY: Final = "bootlab,card"
-"""The generation of the card, in the device tree's /chosen; guest/sleep/note.c writes it into the note."""
+"""The generation of the card, in the device tree's /chosen; guest/sleep/board.h puts it into the note."""
 _MAGIC: Final = b"bootlab-hib-spl"
 _PLAN: Final = struct.Struct("<16s9I352s")
 _NOTE: Final = 352
@@ -46,24 +46,21 @@ class HibernationParts:
     nosave: range
     """What of it is in no image; in a kernel that takes one these are zeros."""
 
+    @property
+    def identity(self) -> list[object]:
+        """Return what decides the card's bytes, as JSON takes it."""
+        return [file_sha256(self.swap), self.kernel, self.resume_to, self.nosave.start, self.nosave.stop]
+
 
 def with_hibernation(system: System) -> System:
     """Return the system with an SPL that goes on from an image; the same system when its card has no swap area.
 
     Raises InputError for options of a bootloader that say otherwise.
     """
-    board = system.board
     if not system.hibernated_by_loader:
         return system
-    assert board is not None and board.card is not None and system.bootloader is not None
-    options = {"SPL_HIBERNATED": "y", "SPL_HIBERNATED_SECTOR": hex(board.card.hibernation_at // SECTOR)}
-    if said := sorted(options.keys() & system.bootloader.options.keys()):
-        raise InputError(f"bootloader.options.{said[0]}: card.swap_mib decides it", hint="take one of the two out")
-    return system.with_part(
-        "bootloader",
-        patches=(*system.bootloader.patches, PATCH),
-        options={**system.bootloader.options, **options},
-    )
+    assert system.board is not None and system.board.card is not None
+    return with_spl_code(system, PATCH, "SPL_HIBERNATED", system.board.card.hibernation_at, asked_by="card.swap_mib")
 
 
 def hibernation_parts(
@@ -123,4 +120,4 @@ def make_plan(parts: HibernationParts, card: str, board: Board, memory: range, s
         *(own.start, len(own)),
         note,
     )
-    return (plan + struct.pack("<I", zlib.crc32(plan))).ljust(SECTOR, b"\0")
+    return sealed_plan(plan)

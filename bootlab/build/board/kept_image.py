@@ -9,9 +9,10 @@ import hashlib
 import struct
 import zlib
 
+from bootlab.build.board.spl import sealed_plan, with_spl_code
 from bootlab.errors import InputError
 from bootlab.sources import PATCHES
-from bootlab.system import SECTOR, KeptRam, System
+from bootlab.system import KeptRam, System
 
 PATCH = PATCHES / "u-boot" / "kept-ram.patch"
 NODE = "bootlab-kept"
@@ -28,21 +29,10 @@ def with_kept_ram(system: System) -> System:
 
     Raises InputError for options of a bootloader that say otherwise.
     """
-    board = system.board
     if not system.kept_by_loader:
         return system
-    assert board is not None and board.card is not None and system.bootloader is not None
-    options = {
-        "SPL_KEPT_RAM": "y",
-        "SPL_KEPT_RAM_SECTOR": hex(board.card.kept_at // SECTOR),
-    }
-    if said := sorted(options.keys() & system.bootloader.options.keys()):
-        raise InputError(f"bootloader.options.{said[0]}: card.kept_ram decides it", hint="take one of the two out")
-    return system.with_part(
-        "bootloader",
-        patches=(*system.bootloader.patches, PATCH),
-        options={**system.bootloader.options, **options},
-    )
+    assert system.board is not None and system.board.card is not None
+    return with_spl_code(system, PATCH, "SPL_KEPT_RAM", system.board.card.kept_at, asked_by="card.kept_ram")
 
 
 def padded_kernel(kernel: bytes) -> bytes:
@@ -68,5 +58,4 @@ def make_plan(kept: KeptRam, kernel: bytes, args: bytes, kernel_to: int) -> byte
             f"it takes {(len(image) + _BLOCK) / (1 << 20):.2f} MiB"
         )
     words = (kept.start, kept.size, len(image), len(kernel), kernel_to, _VERIFY[kept.verify], zlib.crc32(image))
-    plan = _PLAN.pack(_MAGIC, *words, hashlib.sha256(image).hexdigest().encode())
-    return (plan + struct.pack("<I", zlib.crc32(plan))).ljust(SECTOR, b"\0")
+    return sealed_plan(_PLAN.pack(_MAGIC, *words, hashlib.sha256(image).hexdigest().encode()))

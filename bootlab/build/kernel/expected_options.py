@@ -22,6 +22,25 @@ def expect_options(system: System, options: Mapping[str, str]) -> None:
             "and since Debian 13 those for arm64",
         )
     _expect_looked_at(system, options)
+    if system.hibernated_by_loader:
+        _expect_hibernates(options)
+
+
+def _expect_hibernates(options: Mapping[str, str]) -> None:
+    needed = {
+        "HIBERNATION": "it writes an image",
+        "SUSPEND": "its interrupt controller is restored",
+        "HIBERNATION_COMP_LZ4": "SPL unpacks no other",
+        "SWAP": "the image lies in a swap area",
+        "MMC_SUNXI": "that is on the card",
+    }
+    missing = [option for option in needed if options.get(option) != "y"]
+    if missing:
+        said = ", ".join(f"{option} ({needed[option]})" for option in missing)
+        raise InputError(
+            f"card.swap_mib needs a kernel with {said}, and this one is without",
+            hint="kernel.build.fragments: as examples/persistence/hibernated-board.config has them",
+        )
 
 
 def _expect_looked_at(system: System, options: Mapping[str, str]) -> None:

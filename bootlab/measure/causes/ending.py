@@ -118,7 +118,7 @@ def _find_cause(seen: ObservedBoot) -> str | None:
 
 
 def _last_words(seen: ObservedBoot) -> str:
-    unseen = find_unseen(seen.system, seen.trace())
+    unseen = find_unseen(seen.system, seen.trace()) if seen.system.screen is not None else None
     return _last_line(seen) if unseen is None else f"{_last_line(seen)}; {unseen}"
 
 

@@ -58,14 +58,11 @@ def test_the_word_that_has_a_board_hibernate_is_no_part_of_its_card() -> None:
     assert generation(b"one", b"tree") != generation(b"two", b"tree") != generation(b"two", b"trees")
 
 
-def test_the_bootloader_is_built_to_look_where_the_card_says_it() -> None:
-    system = read_system(EXAMPLES / "persistence/hibernated-board.toml")
-    bootloader = with_hibernation(system).bootloader
-    assert bootloader is not None and bootloader.patches[-1] == PATCH and BOARD.card is not None
-    assert int(bootloader.options["SPL_HIBERNATED_SECTOR"], 16) * 512 == BOARD.card.hibernation_at
+def test_a_card_with_a_swap_area_has_an_spl_that_looks_for_an_image() -> None:
+    system = with_hibernation(read_system(EXAMPLES / "persistence/hibernated-board.toml"))
+    assert system.bootloader is not None and system.bootloader.patches[-1] == PATCH and BOARD.card is not None
+    assert int(system.bootloader.options["SPL_HIBERNATED_SECTOR"], 16) * 512 == BOARD.card.hibernation_at
     assert with_hibernation(plain := read_system(EXAMPLES / "board.toml")) is plain
-    with pytest.raises(InputError, match=r"bootloader.options.SPL_HIBERNATED: card.swap_mib decides it"):
-        with_hibernation(system.with_part("bootloader", options={"SPL_HIBERNATED": "n"}))
 
 
 @pytest.mark.skipif(

@@ -6,6 +6,8 @@ import pytest
 
 from bootlab.build.kernel.expected_options import expect_options, expect_restorer
 from bootlab.errors import InputError
+from bootlab.sources import EXAMPLES
+from bootlab.system import read_system
 from tests.system.power_on.test_hibernated import RESTORED
 from tests.system.power_on.test_hibernated import read as read_restored
 from tests.system.power_on.test_power_on import SYSTEM, read, sleeper
@@ -28,6 +30,16 @@ def test_an_image_is_looked_at_before_the_kernel_takes_it(tmp_path: Path) -> Non
     expect_options(read(tmp_path, sleeper()), {"HIBERNATION": "y", "VIRTIO_BLK": "m"})
     with pytest.raises(InputError, match=r"kernel\.cmdline: this kernel has its disk's driver built in"):
         expect_options(read(tmp_path, sleeper()), built_in)
+
+
+def test_a_board_that_hibernates_has_a_kernel_that_can() -> None:
+    system = read_system(EXAMPLES / "persistence/hibernated-board.toml")
+    able = dict.fromkeys(("HIBERNATION", "SUSPEND", "HIBERNATION_COMP_LZ4", "SWAP", "MMC_SUNXI"), "y")
+    expect_options(system, able)
+    expect_options(read_system(EXAMPLES / "board.toml"), {})
+    for option in able:
+        with pytest.raises(InputError, match=rf"card\.swap_mib needs a kernel with {option} \("):
+            expect_options(system, {**able, option: "m"})
 
 
 def test_a_restorer_has_what_it_takes_and_the_page_tables_of_the_kernel_that_it_restores(tmp_path: Path) -> None:
