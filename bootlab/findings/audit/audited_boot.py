@@ -31,7 +31,7 @@ _UNIT_FOLDERS: Final = (
     "usr/lib/systemd/system",
     "etc/insserv",
 )
-_SYSTEMD_UNITS: Final = ("etc/systemd/system", "lib/systemd/system", "usr/lib/systemd/system")
+SYSTEMD_UNITS: Final = ("etc/systemd/system", "lib/systemd/system", "usr/lib/systemd/system")
 _TARGETS: Final = ("etc/fstab", "etc/inittab")
 _DISPLAY_MANAGER: Final = "etc/systemd/system/display-manager.service"
 _GRAPHICAL_WANTS: Final = "etc/systemd/system/graphical.target.wants"
@@ -143,7 +143,7 @@ def _is_passed_over(path: str, files: Mapping[str, Entry]) -> bool:
     if folder != "etc/init.d":
         return folder == "etc/rcS.d"
     unit = f"{script.removesuffix('.sh')}.service"
-    return any(f"{place}/{unit}" in files for place in _SYSTEMD_UNITS)
+    return any(f"{place}/{unit}" in files for place in SYSTEMD_UNITS)
 
 
 def _lay_display_manager(root: Path, files: Mapping[str, Entry]) -> None:

@@ -37,6 +37,7 @@ from bootlab.findings.audit.services import (
     find_parallel_losses,
     find_sleeps,
     list_needless,
+    list_wanting,
 )
 from bootlab.findings.audit.udev import (
     find_bad_rules,
@@ -51,6 +52,7 @@ from bootlab.techniques.cmdline.audit_findings import (
     IDLE_MODULES,
     MODPROBE_UNITS,
     NEEDLESS_UNITS,
+    NEEDLESS_WANTED,
 )
 from bootlab.techniques.userspace.udev import TRIGGERED
 
@@ -161,6 +163,7 @@ def audit(evidence: AuditedBoot, run: str = "") -> Audit:
         ARCHIVE_MODULES: list_archive_modules(evidence),
         MODPROBE_UNITS: list_modprobe_units(evidence),
         NEEDLESS_UNITS: list_needless(evidence),
+        NEEDLESS_WANTED: list_wanting(evidence),
     }
     if facts[NEEDLESS_UNITS] and evidence.goal is not None:
         facts[GOAL_UNIT] = [evidence.goal]

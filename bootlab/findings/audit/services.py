@@ -1,12 +1,13 @@
 """Finds services that cost a boot time: sleeps, waits for a network, units that the goal can do without."""
 
+import re
 from collections.abc import Iterable
 from pathlib import PurePosixPath
 from typing import Final
 
 import numpy as np
 
-from bootlab.findings.audit.audited_boot import AuditedBoot
+from bootlab.findings.audit.audited_boot import SYSTEMD_UNITS, AuditedBoot
 from bootlab.findings.audit.finding import Finding, Item, finding, process_item
 from bootlab.findings.audit.process_costs import TaskCost, TaskCosts, command_of, words_of
 from bootlab.profile.recorded.record_types import Integers
@@ -24,6 +25,7 @@ _WAITERS: Final = frozenset(
 )
 """Programs that do nothing but wait for a network."""
 _LATER: Final = "userspace_units_late"
+_BROUGHT: Final = re.compile(r"(multi-user|graphical|default)\.target\.(wants|requires|upholds)$")
 _LEAST_LOST_NS: Final = 1_000_000
 
 
@@ -132,7 +134,7 @@ def find_needless_units(evidence: AuditedBoot) -> Finding | None:
         sum(found.values(), TaskCost()),
         [Item(what=name, cost_ns=cost.ns, detail=paths[name]) for name, cost in found.items()],
         technique=evidence.technique("cmdline_units_masked", {NEEDLESS_UNITS: " ".join(units)}),
-        by_hand=f"start them after the goal: {_LATER} has After= of {evidence.goal}.service in a drop-in of each; "
+        by_hand=f"start them after the goal: {_LATER} has a unit start them behind {evidence.goal}.service; "
         "bootlab-init does so by itself",
     )
 
@@ -143,6 +145,24 @@ def list_needless(evidence: AuditedBoot) -> list[str]:
         return []
     work = [unit.name for unit in evidence.plan.units if unit.is_work and unit.wanted]
     return sorted(name for name in work if name not in evidence.goal_closure and evidence.tasks_of_unit(name))
+
+
+def list_wanting(evidence: AuditedBoot) -> list[str]:
+    """Return what has a boot bring along the units that the goal does not need, each as TARGET.wants/NAME.service.
+
+    Who wants one of them on an occasion of its own, as printer.target does when a printer is there, is left alone.
+    """
+    units = list_needless(evidence)
+    origins = {unit.name: unit.origin for unit in evidence.plan.units} if evidence.plan is not None else {}
+    scripts = [name for name in units if origins[name] == "lsb"]
+    # systemd-sysv-generator(8) links a script when the machine starts.
+    found = {f"{target}.target.wants/{name}.service" for name in scripts for target in ("multi-user", "graphical")}
+    services = {f"{name}.service" for name in units}
+    for entry in evidence.rootfs or ():
+        path = PurePosixPath(entry.path)
+        if path.name in services and str(path.parent.parent) in SYSTEMD_UNITS and _BROUGHT.match(path.parent.name):
+            found.add(f"{path.parent.name}/{path.name}")
+    return sorted(found)
 
 
 def find_parallel_losses(evidence: AuditedBoot) -> Finding | None:
@@ -180,7 +200,7 @@ def find_parallel_losses(evidence: AuditedBoot) -> Finding | None:
         TaskCost(lost_ns),
         items,
         technique=evidence.technique("cmdline_units_masked", {NEEDLESS_UNITS: " ".join(list_needless(evidence))}),
-        by_hand=f"start those after the goal: {_LATER} has After= of {evidence.goal}.service in a drop-in of each; "
+        by_hand=f"start those after the goal: {_LATER} has a unit start them behind {evidence.goal}.service; "
         "bootlab-init does so by itself",
     )
 

@@ -1,11 +1,16 @@
-"""Services that the goal does not need, behind it and when the machine is idle; in systems that systemd starts."""
+"""Services that the goal does not need, behind it and when the machine is idle; in systems that systemd starts.
+
+They are not ordered behind anything: a service that waits for its turn keeps whoever asks it by its socket, or by its
+name on D-Bus, waiting as well, X of logind, say. They are taken out of what systemd's targets want, and started by
+name.
+"""
 
 import shlex
 from typing import Final
 
 from bootlab.system import System
 from bootlab.techniques.changes.root_files import writes_files
-from bootlab.techniques.cmdline.audit_findings import GOAL_UNIT, NEEDLESS_UNITS
+from bootlab.techniques.cmdline.audit_findings import GOAL_UNIT, NEEDLESS_UNITS, NEEDLESS_WANTED
 from bootlab.techniques.model.evidence import Effect, Evidence, Measured, Proof
 from bootlab.techniques.model.published import CROZAT_2008, Published, none_published
 from bootlab.techniques.model.technique import Risk, Technique, Text
@@ -14,8 +19,12 @@ LATE: Final = "units_late"
 """The fact that the gate prints as it opens: which of the services were not active yet."""
 GATE: Final = "/etc/bootlab/late"
 UNIT: Final = "/etc/systemd/system/bootlab-late.service"
+UNWANTED: Final = "/etc/systemd/system.control"
+"""Where systemd looks first (systemd.unit(5)): an empty file there masks a dependency of that name (load-dropin.c)."""
 _PROGRAM: Final = """# Says which services are yet to come, and ends when the machine has little to do:
 # for nine tenths of half a second no processor ran and no disk was waited for. It tries for a minute.
+# `open` starts them; bootlab-late.service calls that however the waiting ended.
+[ "$1" = open ] && exec systemctl --no-block start UNITS
 late=
 while read -r line; do
 	case $line in
@@ -35,29 +44,32 @@ for _ in $(seq 120); do
 	[ $all -gt 0 ] && [ $(((idle2 - idle) * 10)) -ge $((all * 9)) ] && exit 0
 done
 """
+# Type=simple: as a job for as long as it waits it would keep a getty, which waits until no job is left.
 _SERVICE: Final = f"""[Unit]
-Description=Waits until the goal is up and the machine has little to do
+Description=Starts services once the goal is up and the machine has little to do
 After=%s.service
 
 [Service]
-Type=oneshot
-RemainAfterExit=yes
-TimeoutStartSec=120
+Type=simple
+RuntimeMaxSec=120
 ExecStart=/bin/sh {GATE}
+ExecStopPost=/bin/sh {GATE} open
 """
-_BEHIND: Final = "[Unit]\nWants=bootlab-late.service\nAfter=bootlab-late.service\n"
+_BROUGHT_BY_GOAL: Final = "[Unit]\nWants=bootlab-late.service\n"
 
 
 def _files(measured: Measured) -> dict[str, str]:
-    """Return the gate and a drop-in for each service that waits for it; empty where no audit said which."""
+    """Return the gate, what brings it along, and what masks who wants the services; empty where no audit said which."""
     units, goal = measured.facts.get(NEEDLESS_UNITS, "").split(), measured.facts.get(GOAL_UNIT, "")
-    if not units or not goal:
+    wanted = measured.facts.get(NEEDLESS_WANTED, "").split()
+    if not units or not goal or not wanted:
         return {}
-    names = [f"{unit}.service" for unit in units]
+    names = " ".join(shlex.quote(f"{unit}.service") for unit in units)
     return {
-        GATE: _PROGRAM.replace("UNITS", " ".join(map(shlex.quote, names))).replace("FACT", LATE),
+        GATE: _PROGRAM.replace("UNITS", names).replace("FACT", LATE),
         UNIT: _SERVICE % goal,
-        **{f"/etc/systemd/system/{name}.d/90-bootlab-late.conf": _BEHIND for name in names},
+        f"/etc/systemd/system/{goal}.service.d/90-bootlab-late.conf": _BROUGHT_BY_GOAL,
+        **{f"{UNWANTED}/{place}": "" for place in wanted},
     }
 
 
@@ -89,12 +101,14 @@ TECHNIQUES = (
             summary="starts those services that the goal of the audited boot does not need behind it, and when idle",
             mechanism=(
                 "A service that the goal does not wait for takes the processor and the disk from those that it does. "
-                "Each is ordered behind a unit that comes after the goal's and ends when the machine has little to do: "
-                "a login window that waits for its user is such a time."
+                "An empty file masks each dependency of systemd's targets on it, and a unit that comes along with the "
+                "goal starts it by name when the machine has little to do: a login window that waits for its user is "
+                "such a time. Who asks for one before, by its socket or on D-Bus, has systemd start it at once."
             ),
             cost=(
-                "they come seconds later: who asks one of them at once finds nobody; a machine that is never idle "
-                "starts them after a minute"
+                "they come seconds later, and systemd's targets are reached without them: who asks one that has "
+                "neither a socket nor a name on D-Bus finds nobody; a machine that is never idle starts them after a "
+                "minute"
             ),
             risk=Risk.FUNCTION,
             published=(
@@ -102,7 +116,7 @@ TECHNIQUES = (
                 Published("3 s for harddrake and 2 to 4 s for dkms, moved out of the parallel start", CROZAT_2008),
             ),
         ),
-        change=writes_files(_files, _applies, knob=f"After=bootlab-late.service in a drop-in of each, and {UNIT}"),
+        change=writes_files(_files, _applies, knob=f"an empty file in {UNWANTED}/TARGET.wants for each, and {UNIT}"),
         proof=Proof(_come_later),
     ),
 )

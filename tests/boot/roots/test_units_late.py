@@ -11,19 +11,18 @@ from bootlab.measure.prepare import prepare
 from bootlab.sources import EXAMPLES
 from bootlab.system import Check, read_system
 from bootlab.techniques.changes.root_files import with_root_files
-from bootlab.techniques.cmdline.audit_findings import GOAL_UNIT, NEEDLESS_UNITS
+from bootlab.techniques.cmdline.audit_findings import GOAL_UNIT, NEEDLESS_UNITS, NEEDLESS_WANTED
 from tests.techniques.asking import NOTHING, applied
 
 pytestmark = [pytest.mark.boot, pytest.mark.network]
 
-AUDITED = replace(NOTHING, facts={NEEDLESS_UNITS: "cron rsyslog", GOAL_UNIT: "nginx"})
+WANTED = "multi-user.target.wants/cron.service multi-user.target.wants/rsyslog.service"
+AUDITED = replace(NOTHING, facts={NEEDLESS_UNITS: "cron rsyslog", GOAL_UNIT: "nginx", NEEDLESS_WANTED: WANTED})
 PROBES = {
-    "/etc/systemd/system/told.service": """[Unit]
-After=cron.service rsyslog.service
-
-[Service]
-Type=oneshot
-ExecStart=/bin/sh -c 'echo bootlab: fact came $$(systemctl is-active cron rsyslog) >/dev/console'
+    "/etc/systemd/system/told.service": """[Service]
+ExecStart=/bin/sh -c '\\
+    until systemctl --quiet is-active cron && systemctl --quiet is-active rsyslog; do sleep 1; done; \\
+    echo bootlab: fact came $$(systemctl is-active cron rsyslog) >/dev/console'
 """,
     "/etc/systemd/system/multi-user.target.d/probes.conf": "[Unit]\nWants=told.service\n",
 }

@@ -1,6 +1,12 @@
 """What services did for nothing: sleeps, settling, modprobe, units that the goal does not need."""
 
+import stat
+from dataclasses import replace
+
+from bootlab.build.formats.cpio import Entry
+from bootlab.findings.audit.audited_boot import AuditedBoot
 from bootlab.findings.audit.finding import Finding
+from bootlab.findings.audit.services import list_wanting
 
 
 def test_who_settled_slept_and_had_modules_loaded(findings: dict[str, Finding]) -> None:
@@ -19,3 +25,20 @@ def test_units_that_the_goal_does_not_wait_for(findings: dict[str, Finding]) -> 
     assert [item.what for item in found.items] == ["late"]
     assert found.cost_ns == 82_000 + 10_000 + 5_000 + 400_000 + 5_000_000
     assert found.technique == "cmdline_units_masked"
+
+
+def test_what_brings_needless_units_along_is_what_a_boot_reaches(evidence: AuditedBoot) -> None:
+    links = (
+        "etc/systemd/system/multi-user.target.wants/late.service",
+        "lib/systemd/system/graphical.target.requires/late.service",
+        "lib/systemd/system/rescue.target.wants/late.service",  # on an occasion of its own
+        "etc/systemd/system/multi-user.target.wants/goal.service",
+        "opt/multi-user.target.wants/late.service",  # no folder of systemd's
+    )
+    found = replace(evidence, rootfs=[Entry(path, stat.S_IFLNK | 0o777, b"/lib/late.service") for path in links])
+    assert list_wanting(found) == ["graphical.target.requires/late.service", "multi-user.target.wants/late.service"]
+    assert found.plan is not None
+    late, *others = found.plan.units
+    script = replace(found, rootfs=[], plan=replace(found.plan, units=(replace(late, origin="lsb"), *others)))
+    # The links that systemd-sysv-generator makes when the machine starts are in no file.
+    assert list_wanting(script) == ["graphical.target.wants/late.service", "multi-user.target.wants/late.service"]

@@ -17,8 +17,8 @@ def test_a_rule_that_forks_is_named_with_what_it_started(findings: dict[str, Fin
     assert bad.what == "/usr/lib/udev/rules.d/50-a.rules:2"
 
 
-def test_what_udev_was_told_is_seen_where_the_system_does_not_say_it(tmp_path: Path, cache: Cache) -> None:
-    story = Story()
+def test_what_udev_was_told_is_seen_where_the_system_does_not_say_it(tmp_path: Path) -> None:
+    cache, story = Cache(tmp_path / "cache"), Story()
     init = story.start(story.idler, "init", 1, "/sbin/init")
     # The initramfs has a script for it, which is no process of systemd's.
     script = story.start(init, "udev", 8, "/bin/sh /scripts/init-top/udev")
