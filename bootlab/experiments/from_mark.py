@@ -42,6 +42,8 @@ _DECIDE_LATER: Final = ("booted", "check", "timings")
 _CHECKED_SEED: Final = 1
 """Of the boots whose disk has changed the first with this seed is run both ways: each trial has it."""
 _MOST_KEPT: Final = 32
+_IN_VAIN: Final = 12
+"""Boots that were powered on while none with another disk began at the mark: no more machines are worth keeping."""
 _OF_THE_HOST: Final = {"argv", "started", "wall_s", "run", "host", "began"}
 _SEEN_TO_THE_END: Final = ("looks", "frames", "lost")
 _MOST_NAMED: Final = 4
@@ -91,7 +93,7 @@ class FromMark:
         self._kept: dict[str, _Kept | None] = {}
         self._met: set[str] = set()
         self._why: Counter[str] = Counter()
-        self._began = self._tried = 0
+        self._began = self._changed = self._tried = 0
         self._skipped_s = self._spent_s = 0.0
         self._checked: str | None = None
         self._given_up = ""
@@ -122,6 +124,7 @@ class FromMark:
             return place.boot(prepared, self._run.boot_directory(label), cancelled)
         with self._lock:
             self._began += 1
+            self._changed += changed
             self._skipped_s += 0.0 if is_new else kept.beginning.host_s
             check = self._checked is None and changed and prepared.system.seed == _CHECKED_SEED
             if check:
@@ -165,6 +168,8 @@ class FromMark:
             with self._lock:
                 if (number := self._tried) >= _MOST_KEPT:
                     return None, f"{_MOST_KEPT} machines are kept already", False
+                if not self._changed and sum(self._why.values()) >= _IN_VAIN:
+                    return None, f"no other disk began at {self.mark} in {_IN_VAIN} boots, so no more are kept", False
                 self._tried += 1
             kept, why = self._keep(prepared, cancelled, number)
             with self._lock:

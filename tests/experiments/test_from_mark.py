@@ -50,6 +50,22 @@ def test_what_nobody_will_begin_like_is_not_kept(tmp_path: Path) -> None:
     assert beginnings.result().powered_on == {"nothing was kept before": 1} and not beginnings.result().given_up
 
 
+def test_machines_are_kept_no_more_where_nothing_but_the_baseline_began_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, one = new_run(tmp_path), prepared(replayed(tmp_path))
+    kept = list[int]()
+    monkeypatch.setattr(FromMark, "_keep", lambda of, begins, cancelled, number: (kept.append(begins.system.seed), ""))
+    beginnings = FromMark(run, "late", lambda line: None)
+    for seed in range(1, 15):
+        beginnings.boot(Here(1), one.with_seed(seed), f"baseline-s{seed}", lambda: False, keeps=True)
+        beginnings.boot(Here(1), one.with_seed(100 + seed), f"other-s{seed}", lambda: False, keeps=False)
+    result = beginnings.result()
+    # Neither of the two kinds begins at a mark here, so twelve boots are six of each.
+    assert kept == [1, 2, 3, 4, 5, 6], result.powered_on
+    assert result.powered_on["no other disk began at late in 12 boots, so no more are kept"] == 8
+
+
 def test_a_boot_that_is_not_ready_from_the_mark_is_powered_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Going on may fail where booting does not: QEMU takes up no state, or there is no room."""
     good, hung = prepared(replayed(tmp_path / "a")), prepared(replayed(tmp_path / "b", answer({}, end="hung")))
