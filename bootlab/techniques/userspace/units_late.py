@@ -17,20 +17,40 @@ from bootlab.techniques.model.technique import Risk, Technique, Text
 
 LATE: Final = "units_late"
 """The fact that the gate prints as it opens: which of the services were not active yet."""
+LEFT: Final = "units_left"
+"""The fact that it prints of those that it did not start, for they were disabled or masked since."""
 GATE: Final = "/etc/bootlab/late"
 UNIT: Final = "/etc/systemd/system/bootlab-late.service"
 UNWANTED: Final = "/etc/systemd/system.control"
 """Where systemd looks first (systemd.unit(5)): an empty file there masks a dependency of that name (load-dropin.c)."""
-_PROGRAM: Final = """# Says which services are yet to come, and ends when the machine has little to do:
+OPENED: Final = "/run/bootlab-late"
+"""There once the gate has opened, so that a goal which starts anew does not start what was stopped since."""
+_PROGRAM: Final = f"""# Says which services are yet to come, and ends when the machine has little to do:
 # for nine tenths of half a second no processor ran and no disk was waited for. It tries for a minute.
-# `open` starts them; bootlab-late.service calls that however the waiting ended.
-[ "$1" = open ] && exec systemctl --no-block start UNITS
+if [ "$1" = open ]; then
+	# bootlab-late.service calls this however the waiting ended. Who disabled or masked one of them meant it.
+	: >{OPENED}
+	set --
+	unit='' left=''
+	while read -r line; do
+		case $line in
+		Id=*) unit=${{line#Id=}} ;;
+		UnitFileState=disabled | UnitFileState=masked*) left="$left $unit" unit= ;;
+		'') [ -z "$unit" ] || set -- "$@" "$unit" ;;
+		esac
+	done <<END
+$(systemctl show -p Id -p UnitFileState UNITS)
+
+END
+	[ "$left" ] && printf '%s\\n' "bootlab: fact LEFT$left" >/dev/console
+	exec systemctl --no-block start "$@"
+fi
 late=
 while read -r line; do
 	case $line in
-	Id=*) unit=${line#Id=} ;;
+	Id=*) unit=${{line#Id=}} ;;
 	ActiveState=active) ;;
-	ActiveState=*) late="$late ${unit%.service}" ;;
+	ActiveState=*) late="$late ${{unit%.service}}" ;;
 	esac
 done <<END
 $(systemctl show -p Id -p ActiveState UNITS)
@@ -48,12 +68,13 @@ done
 _SERVICE: Final = f"""[Unit]
 Description=Starts services once the goal is up and the machine has little to do
 After=%s.service
+ConditionPathExists=!{OPENED}
 
 [Service]
 Type=simple
 RuntimeMaxSec=120
 ExecStart=/bin/sh {GATE}
-ExecStopPost=/bin/sh {GATE} open
+ExecStopPost=-/bin/sh {GATE} open
 """
 _BROUGHT_BY_GOAL: Final = "[Unit]\nWants=bootlab-late.service\n"
 
@@ -66,7 +87,7 @@ def _files(measured: Measured) -> dict[str, str]:
         return {}
     names = " ".join(shlex.quote(f"{unit}.service") for unit in units)
     return {
-        GATE: _PROGRAM.replace("UNITS", names).replace("FACT", LATE),
+        GATE: _PROGRAM.replace("UNITS", names).replace("FACT", LATE).replace("LEFT", LEFT),
         UNIT: _SERVICE % goal,
         f"/etc/systemd/system/{goal}.service.d/90-bootlab-late.conf": _BROUGHT_BY_GOAL,
         **{f"{UNWANTED}/{place}": "" for place in wanted},

@@ -1,16 +1,26 @@
 """Services behind the goal: for which the technique is, what it writes, and what proves it."""
 
+import os
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
+from bootlab.process import run
 from bootlab.sources import EXAMPLES
 from bootlab.system import read_system
 from bootlab.techniques.cmdline.audit_findings import GOAL_UNIT, NEEDLESS_UNITS, NEEDLESS_WANTED
 from bootlab.techniques.model.evidence import Effect, Evidence
-from bootlab.techniques.userspace.units_late import GATE, UNIT, UNWANTED
+from bootlab.techniques.userspace.units_late import GATE, OPENED, UNIT, UNWANTED
 from tests.techniques.asking import ALL, NOTHING, applied, why_not
 
 DEBIAN = read_system(EXAMPLES / "distribution/on-hdd.toml")
+SYSTEMCTL = r"""if [ "$1" = show ]; then
+	printf '%s\n' 'Id=a@\x2d.service' UnitFileState=enabled '' Id=b.service UnitFileState=disabled ''
+	printf '%s\n' Id=c.service UnitFileState=masked-runtime '' Id=d.service UnitFileState=
+else
+	printf '%s\n' "$@"
+fi
+"""
 WANTED = "graphical.target.wants/cron.service multi-user.target.wants/ssh.service"
 FOUND = {NEEDLESS_UNITS: "cron ssh", GOAL_UNIT: "nginx", NEEDLESS_WANTED: WANTED}
 AUDITED = replace(NOTHING, facts=FOUND)
@@ -34,7 +44,22 @@ def test_nothing_waits_for_the_gate_that_starts_each_service_behind_the_goal() -
     assert {texts[name] for name in masks} == {""}, "what is not empty is no mask"
     assert "After=nginx.service\n" in texts[UNIT] and "Wants=bootlab-late.service\n" in texts[drop_in]
     assert "systemctl show -p Id -p ActiveState cron.service ssh.service)" in texts[GATE]
-    assert '[ "$1" = open ] && exec systemctl --no-block start cron.service ssh.service\n' in texts[GATE]
+    assert "systemctl show -p Id -p UnitFileState cron.service ssh.service)" in texts[GATE]
+
+
+def test_what_was_disabled_or_masked_since_is_left_alone_and_named(tmp_path: Path) -> None:
+    changed = applied("userspace_units_late", DEBIAN, AUDITED)
+    assert changed.rootfs is not None
+    (tmp_path / "told").touch()
+    gate = changed.rootfs.texts[GATE].replace(OPENED, str(tmp_path / "opened"))
+    gate = gate.replace("/dev/console", str(tmp_path / "told"))
+    (tmp_path / "systemctl").write_text(f"#!/bin/sh\n{SYSTEMCTL}")
+    (tmp_path / "systemctl").chmod(0o755)
+    environment = {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    text = run(["sh", "-c", gate, "gate", "open"], env=environment).text
+    assert text.splitlines() == ["--no-block", "start", r"a@\x2d.service", "d.service"]
+    assert (tmp_path / "told").read_text() == "bootlab: fact units_left b.service c.service\n"
+    assert (tmp_path / "opened").exists()
 
 
 def test_a_name_with_a_backslash_is_one_word_of_the_gate() -> None:
