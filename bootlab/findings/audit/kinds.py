@@ -36,6 +36,7 @@ from bootlab.findings.audit.services import (
     find_online_waits,
     find_parallel_losses,
     find_sleeps,
+    list_goal_devices,
     list_needless,
     list_wanting,
 )
@@ -48,6 +49,7 @@ from bootlab.findings.audit.udev import (
 )
 from bootlab.techniques.cmdline.audit_findings import (
     ARCHIVE_MODULES,
+    GOAL_DEVICES,
     GOAL_UNIT,
     IDLE_MODULES,
     MODPROBE_UNITS,
@@ -167,6 +169,7 @@ def audit(evidence: AuditedBoot, run: str = "") -> Audit:
     }
     if facts[NEEDLESS_UNITS] and evidence.goal is not None:
         facts[GOAL_UNIT] = [evidence.goal]
+        facts[GOAL_DEVICES] = list_goal_devices(evidence)
     seen = {name: text for name, text in evidence.facts.items() if name not in record.facts}
     return Audit(
         system=record.system,

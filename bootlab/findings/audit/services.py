@@ -25,6 +25,7 @@ _WAITERS: Final = frozenset(
 )
 """Programs that do nothing but wait for a network."""
 _LATER: Final = "userspace_units_late"
+_CARD: Final = re.compile(r"\[drm\] Initialized \S+ .* on minor (\d+)")
 _BROUGHT: Final = re.compile(r"(multi-user|graphical|default)\.target\.(wants|requires|upholds)$")
 _LEAST_LOST_NS: Final = 1_000_000
 
@@ -165,6 +166,14 @@ def list_wanting(evidence: AuditedBoot) -> list[str]:
     return sorted(found)
 
 
+def list_goal_devices(evidence: AuditedBoot) -> list[str]:
+    """Return the graphics card that the goal's processes opened, if any: X gives up where its driver is yet to come."""
+    if evidence.goal is None or not _callers(evidence, ["drm_open"]) & set(evidence.tasks_of_unit(evidence.goal)):
+        return []
+    minors = _CARD.findall("\n".join(evidence.facts.values())) or ["0"]
+    return [f"/dev/dri/card{minors[-1]}"]
+
+
 def find_parallel_losses(evidence: AuditedBoot) -> Finding | None:
     """Units on the way to the goal that lacked a processor while others ran that the goal does not need."""
     if evidence.plan is None or evidence.goal is None:
@@ -228,9 +237,14 @@ def _overlap(one: tuple[Integers, Integers], other: tuple[Integers, Integers]) -
 
 def _askers(evidence: AuditedBoot) -> set[int]:
     """Return the tasks that connected or sent over a network, by the kernel functions that ran for them."""
+    return _callers(evidence, _ASKS)
+
+
+def _callers(evidence: AuditedBoot, names: Iterable[str]) -> set[int]:
+    """Return the tasks for which one of these kernel functions ran."""
     profile = evidence.analysis.profile
     tree = evidence.tree
-    functions = {number for name in _ASKS for number in tree.numbers.get(name, ())}
+    functions = {number for name in names for number in tree.numbers.get(name, ())}
     nodes = np.flatnonzero(np.isin(tree.function, list(functions)))
     owners = task_roots(profile)
     return {int(task) for task in owners[nodes].tolist() if task >= 0}

@@ -19,6 +19,8 @@ NEEDLESS_WANTED = "audit_needless_wanted"
 """What brings those services along: TARGET.wants/NAME.service, or .requires, as it lies in a folder of systemd's."""
 GOAL_UNIT = "audit_goal_unit"
 """The boot's goal, a service, for which they are not needed."""
+GOAL_DEVICES = "audit_goal_devices"
+"""Devices that the goal opened and does not wait for by itself: a display manager's graphics card."""
 MODPROBE_UNITS = "audit_modprobe_units"
 """Modules that a unit modprobe@NAME.service of systemd's was started for."""
 

@@ -10,7 +10,12 @@ from typing import Final
 
 from bootlab.system import System
 from bootlab.techniques.changes.root_files import writes_files
-from bootlab.techniques.cmdline.audit_findings import GOAL_UNIT, NEEDLESS_UNITS, NEEDLESS_WANTED
+from bootlab.techniques.cmdline.audit_findings import (
+    GOAL_DEVICES,
+    GOAL_UNIT,
+    NEEDLESS_UNITS,
+    NEEDLESS_WANTED,
+)
 from bootlab.techniques.model.evidence import Effect, Evidence, Measured, Proof
 from bootlab.techniques.model.published import CROZAT_2008, Published, none_published
 from bootlab.techniques.model.technique import Risk, Technique, Text
@@ -76,7 +81,9 @@ RuntimeMaxSec=120
 ExecStart=/bin/sh {GATE}
 ExecStopPost=-/bin/sh {GATE} open
 """
-_BROUGHT_BY_GOAL: Final = "[Unit]\nWants=bootlab-late.service\n"
+_OF_GOAL: Final = "[Unit]\nWants=bootlab-late.service\n"
+# It begins sooner than it did, and udev may have come as far as its device or not.
+_DEVICES_FIRST: Final = "\n[Service]\nExecStartPre=-/bin/udevadm wait --timeout=10 %s\n"
 
 
 def _files(measured: Measured) -> dict[str, str]:
@@ -85,11 +92,13 @@ def _files(measured: Measured) -> dict[str, str]:
     wanted = measured.facts.get(NEEDLESS_WANTED, "").split()
     if not units or not goal or not wanted:
         return {}
+    devices = measured.facts.get(GOAL_DEVICES, "")
     names = " ".join(shlex.quote(f"{unit}.service") for unit in units)
     return {
         GATE: _PROGRAM.replace("UNITS", names).replace("FACT", LATE).replace("LEFT", LEFT),
         UNIT: _SERVICE % goal,
-        f"/etc/systemd/system/{goal}.service.d/90-bootlab-late.conf": _BROUGHT_BY_GOAL,
+        f"/etc/systemd/system/{goal}.service.d/90-bootlab-late.conf": _OF_GOAL
+        + (_DEVICES_FIRST % devices if devices else ""),
         **{f"{UNWANTED}/{place}": "" for place in wanted},
     }
 
@@ -124,7 +133,8 @@ TECHNIQUES = (
                 "A service that the goal does not wait for takes the processor and the disk from those that it does. "
                 "An empty file masks each dependency of systemd's targets on it, and a unit that comes along with the "
                 "goal starts it by name when the machine has little to do: a login window that waits for its user is "
-                "such a time. Who asks for one before, by its socket or on D-Bus, has systemd start it at once."
+                "such a time. Who asks for one before, by its socket or on D-Bus, has systemd start it at once. A goal "
+                "that opens a graphics card waits for it by name, since it begins sooner than before."
             ),
             cost=(
                 "they come seconds later, and systemd's targets are reached without them: who asks one that has "

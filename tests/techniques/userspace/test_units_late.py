@@ -8,7 +8,12 @@ from pathlib import Path
 from bootlab.process import run
 from bootlab.sources import EXAMPLES
 from bootlab.system import read_system
-from bootlab.techniques.cmdline.audit_findings import GOAL_UNIT, NEEDLESS_UNITS, NEEDLESS_WANTED
+from bootlab.techniques.cmdline.audit_findings import (
+    GOAL_DEVICES,
+    GOAL_UNIT,
+    NEEDLESS_UNITS,
+    NEEDLESS_WANTED,
+)
 from bootlab.techniques.model.evidence import Effect, Evidence
 from bootlab.techniques.userspace.units_late import GATE, OPENED, UNIT, UNWANTED
 from tests.techniques.asking import ALL, NOTHING, applied, why_not
@@ -45,6 +50,15 @@ def test_nothing_waits_for_the_gate_that_starts_each_service_behind_the_goal() -
     assert "After=nginx.service\n" in texts[UNIT] and "Wants=bootlab-late.service\n" in texts[drop_in]
     assert "systemctl show -p Id -p ActiveState cron.service ssh.service)" in texts[GATE]
     assert "systemctl show -p Id -p UnitFileState cron.service ssh.service)" in texts[GATE]
+
+
+def test_a_goal_that_opens_a_graphics_card_waits_for_that() -> None:
+    drop_in = "/etc/systemd/system/nginx.service.d/90-bootlab-late.conf"
+    plain = applied("userspace_units_late", DEBIAN, AUDITED)
+    seen = applied("userspace_units_late", DEBIAN, replace(NOTHING, facts={**FOUND, GOAL_DEVICES: "/dev/dri/card1"}))
+    assert plain.rootfs is not None and seen.rootfs is not None
+    assert "udevadm" not in plain.rootfs.texts[drop_in]
+    assert "\nExecStartPre=-/bin/udevadm wait --timeout=10 /dev/dri/card1\n" in seen.rootfs.texts[drop_in]
 
 
 def test_what_was_disabled_or_masked_since_is_left_alone_and_named(tmp_path: Path) -> None:
