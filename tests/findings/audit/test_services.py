@@ -2,11 +2,14 @@
 
 import stat
 from dataclasses import replace
+from pathlib import Path
 
 from bootlab.build.formats.cpio import Entry
 from bootlab.findings.audit.audited_boot import AuditedBoot
 from bootlab.findings.audit.finding import Finding
-from bootlab.findings.audit.services import list_wanting
+from bootlab.findings.audit.process_costs import TaskCosts
+from bootlab.findings.audit.services import list_goal_devices, list_wanting
+from tests.findings.audit.told_boot import PLAN, Story, analysis_of_the_boot
 
 
 def test_who_settled_slept_and_had_modules_loaded(findings: dict[str, Finding]) -> None:
@@ -42,3 +45,20 @@ def test_what_brings_needless_units_along_is_what_a_boot_reaches(evidence: Audit
     script = replace(found, rootfs=[], plan=replace(found.plan, units=(replace(late, origin="lsb"), *others)))
     # The links that systemd-sysv-generator makes when the machine starts are in no file.
     assert list_wanting(script) == ["graphical.target.wants/late.service", "multi-user.target.wants/late.service"]
+
+
+def test_a_graphics_card_that_the_goal_opened_is_found_by_who_opened_it(tmp_path: Path) -> None:
+    story = Story()
+    init = story.start(story.idler, "init", 1, "/sbin/init")
+    for pid, name in ((20, "goal"), (30, "other")):
+        task = story.start(init, name, pid, f"/usr/bin/{name}")
+        story.run(task, 1000, "entry_SYSCALL_64;drm_open" if name == "goal" else "entry_SYSCALL_64")
+        story.exits(task, init)
+    story.mark("up")
+    story.marks["ready"] = story.t_ns
+    analysis = analysis_of_the_boot(tmp_path, story)
+    told = AuditedBoot(analysis, TaskCosts(analysis), plan=PLAN, goal="goal")
+    assert list_goal_devices(told) == ["/dev/dri/card0"], "the first one, where the kernel's log is not told"
+    log = {"dmesg.1": "[ 1.0] [drm] Initialized bochs-drm 1.0.0 20130925 for 0000:00:01.0 on minor 1"}
+    assert list_goal_devices(replace(told, facts=log)) == ["/dev/dri/card1"]
+    assert list_goal_devices(replace(told, goal="other")) == []

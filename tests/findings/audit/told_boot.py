@@ -16,7 +16,7 @@ from tests.profile.conftest import ProfileWriter
 KERNEL = (
     "start_kernel schedule do_idle cpu_startup_entry entry_SYSCALL_64 __x64_sys_wait4 __x64_sys_nanosleep "
     "load_module do_init_module do_one_initcall really_probe unpack_to_rootfs kernel_init i8042_probe udelay delay_tsc "
-    "univ8250_console_write"
+    "univ8250_console_write drm_open"
 ).split()
 
 
