@@ -29,7 +29,9 @@ typedef uint64_t u64;
 #define ARCH_DMA_MINALIGN 64
 #define OPTIMIZER_HIDE_VAR(v) __asm__("" : "+r"(v))
 #define BIT(n) (1U << (n))
+#define SZ_64K (1 << 16)
 #define SZ_1M (1 << 20)
+#define fallthrough __attribute__((fallthrough))
 #define CONFIG_SPL_HIBERNATED_SECTOR 0x1c80
 /* Of the board's own configuration. */
 #define CONFIG_SPL_STACK_R_ADDR 0x4fe00000
