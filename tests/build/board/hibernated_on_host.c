@@ -32,6 +32,7 @@ typedef uint64_t u64;
 #define SZ_64K (1 << 16)
 #define SZ_1M (1 << 20)
 #define fallthrough __attribute__((fallthrough))
+#define noinline __attribute__((noinline))
 #define CONFIG_SPL_HIBERNATED_SECTOR 0x1c80
 /* Of the board's own configuration. */
 #define CONFIG_SPL_STACK_R_ADDR 0x4fe00000
