@@ -44,7 +44,8 @@ def test_a_camera_takes_time_from_its_power_on(camera: System) -> None:
 
 def test_a_kernel_that_spl_wakes_counts_from_there_on_and_no_other_does(camera: System) -> None:
     woken = with_board_model(read_system(EXAMPLES / "persistence/hibernated-camera.toml"))
-    assert woken.kernel.build is not None and woken.kernel.build.patches == CARD_DRIVERS.kernel + CARD_DRIVERS.woken
+    added = CARD_DRIVERS.kernel + CARD_DRIVERS.woken
+    assert woken.kernel.build is not None and woken.kernel.build.patches[-len(added) :] == added
     kept = with_board_model(read_system(EXAMPLES / "persistence/kept-camera.toml"))
     assert kept.kernel.build is not None and kept.kernel.build.patches == CARD_DRIVERS.kernel
     assert CARD_DRIVERS.woken and not FLASH_DRIVERS.woken
