@@ -78,7 +78,7 @@ WAKE: Final = "wake"
 """A machine that sleeps is woken: time zero of its waking. Of S3 the firmware's first instruction, of s2idle where the
 kernel leaves its idle."""
 KERNEL_WAKES: Final = "kernel_wakes"
-"""The firmware has handed a machine that wakes back to its kernel."""
+"""The firmware, or the SPL that has read its image, has handed a machine that wakes back to its kernel."""
 
 BOOT_ORDER: Final[tuple[str, ...]] = (
     POWER_ON,

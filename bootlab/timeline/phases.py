@@ -25,6 +25,13 @@ _STAGES = {
     m.KERNEL_LOAD: "kernel load",
 }
 """Of a board: the phase that each of these marks begins, whatever mark ends it."""
+_WOKEN_STAGES = {
+    **_STAGES,
+    m.KERNEL_LOAD: "image load",
+    m.KERNEL_JUMP: "kernel and devices",
+    m.WOKE: "application",
+}
+"""The same of a board whose bootloader goes on from an image of its memory: no kernel boots."""
 _PC_STAGES = {
     m.POWER_ON: "firmware",
     m.PEI_ENTRY: "PEI",
@@ -90,7 +97,8 @@ def unfinished(marks: Mapping[str, int], end_ns: int) -> Phase | None:
 def _stages_of(marks: Mapping[str, int]) -> Mapping[str, str]:
     """Return the stages of this machine before its kernel; empty where the firmware alone loads it."""
     if m.SPL_ENTRY in marks:
-        return _STAGES
+        woken = {m.KERNEL_JUMP, m.WOKE} <= marks.keys() and not {m.IMAGE_ENTRY, m.KERNEL_ENTRY} & marks.keys()
+        return _WOKEN_STAGES if woken else _STAGES
     if _is_asked(marks):
         # What is ordered is waited for before it is silent.
         return {**_ASKED_STAGES, m.POWER_ON: "order"} if m.LAUNCHED in marks else _ASKED_STAGES

@@ -42,6 +42,15 @@ def test_spl_may_fail_to_load_a_kernel_and_go_on_to_uboot() -> None:
     assert phases(marks)[:4] == [("boot ROM", 2), ("SPL", 18), ("kernel load", 20), ("U-Boot", 60)]
 
 
+def test_a_board_whose_bootloader_goes_on_from_an_image_boots_no_kernel() -> None:
+    woken = {m.POWER_ON: 0, m.SPL_ENTRY: 2, m.KERNEL_LOAD: 30, m.KERNEL_JUMP: 99, m.WOKE: 120, m.READY: 150}
+    assert phases(woken) == [
+        ("boot ROM", 2), ("SPL", 28), ("image load", 69), ("kernel and devices", 21), ("application", 30)
+    ]  # fmt: skip
+    # One that refuses its image boots the card.
+    assert phases({**FALCON, m.WOKE: 500})[2:4] == [("kernel load", 70), ("decompressor", 100)]
+
+
 def test_a_mark_that_is_not_there_merges_the_phases_on_its_sides() -> None:
     marks = {name: t_ns for name, t_ns in FALCON.items() if name not in (m.INITCALLS_START, m.IMAGE_ENTRY)}
     assert [name for name, _ in phases(marks)] == [

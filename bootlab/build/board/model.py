@@ -33,6 +33,8 @@ class ModelDrivers:
     """The same of one, in which it leaves when it powered the camera; None for a board without one."""
     kernel_storage: bool = False
     """The kernel's own reading of the medium is modelled, too."""
+    woken: tuple[Path, ...] = ()
+    """Patches besides of a kernel that SPL wakes out of an image: its counts are those of that power-on."""
 
 
 CARD_DRIVERS = ModelDrivers(
@@ -42,6 +44,7 @@ CARD_DRIVERS = ModelDrivers(
     counts_at=0x01F00104,
     camera_at=0x01F00100,
     kernel_storage=True,
+    woken=(_LINUX / "board-model-wake.patch",),
 )
 FLASH_DRIVERS = ModelDrivers(
     kernel=(_LINUX / "board-model-serial.patch", _LINUX / "riscv64" / "board-model-serial.patch"),
@@ -69,6 +72,8 @@ def with_board_model(system: System) -> System:
     changed = system.with_cmdline(*(word for word in words if word))
     if changed.kernel.build is not None:
         patches = (*changed.kernel.build.patches, *drivers.kernel)
+        if system.hibernated_by_loader:
+            patches += drivers.woken
         changed = changed.with_part("kernel", build={**dict(changed.kernel.build), "patches": patches})
     if changed.bootloader is not None:
         changed = changed.with_part("bootloader", **_bootloader(changed.bootloader, model, drivers))

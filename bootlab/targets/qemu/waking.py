@@ -15,6 +15,8 @@ _RESET_VECTOR: Final = 0xFFFFFFF0
 _LEAST_CODE: Final = 8
 _KERNEL_WAKES: Final = "wakeup_long64"
 """The kernel's first function of its own as it wakes from S3."""
+_IMAGE_WAKES: Final = "syscore_resume"
+"""A function that it executes as it wakes out of an image and never as it boots: it shows where the kernel lies."""
 _SLEEPS: Final = "do_suspend_lowlevel"
 """Its last function before S3."""
 _IDLE_ENDS: Final = "s2idle_wake"
@@ -33,6 +35,8 @@ def waking_lines(system: System, symbols: SymbolTable | None) -> str:
 
     Raises InputError for a kernel that cannot sleep in this way.
     """
+    if system.power_on is not None and system.power_on.kind is PowerOnKind.HIBERNATED and system.hibernated_by_loader:
+        return "".join(f"{line}\n" for line in _mark_lines(m.KERNEL_WAKES, _IMAGE_WAKES, symbols))
     if system.power_on is None or system.power_on.kind not in SLEEPS:
         return ""
     if system.power_on.kind is PowerOnKind.SUSPENDED:

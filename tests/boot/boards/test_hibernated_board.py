@@ -1,7 +1,7 @@
 """A board whose SPL goes on from a hibernation image on its card, and each way in which that is refused.
 
-Real boots of a small board: SPL, a card, Linux and busybox. The boot before hibernates; what is wrong with its image is
-said, and the card is booted in the same power-on.
+Real boots of a small board with busybox, and of the camera board, whose card has a rate. The boot before hibernates;
+what is wrong with its image is said, and the card is booted in the same power-on.
 """
 
 import shutil
@@ -9,6 +9,7 @@ import shutil
 import pytest
 
 from bootlab.experiments.series import are_identical
+from bootlab.measure.line_and_card_cost import board_terms
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.sources import EXAMPLES
 from bootlab.system import Fault, PowerOn, PowerOnKind, System, read_system
@@ -23,9 +24,9 @@ pytestmark = [
 ]
 
 
-@pytest.fixture(scope="module")
-def cold() -> System:
-    return read_system(EXAMPLES / "persistence" / "hibernated-board.toml")
+@pytest.fixture(scope="module", params=["hibernated-board", "hibernated-camera"])
+def cold(request: pytest.FixtureRequest) -> System:
+    return read_system(EXAMPLES / "persistence" / f"{request.param}.toml")
 
 
 def found(cold: System, fault: Fault | None = None) -> System:
@@ -46,6 +47,13 @@ def test_spl_puts_an_image_into_its_place_and_the_kernel_in_it_wakes(run_boot: B
     assert [name for name in marks if name in order] == order
     # No kernel has booted.
     assert not {m.IMAGE_ENTRY, m.KERNEL_ENTRY, m.START_KERNEL} & set(marks)
+    terms = board_terms(woken[0])
+    assert (terms is None) == (cold.board_model is None)
+    if terms is not None:
+        # Of this power-on, not of the one that made the image; the kernel that wakes reads nothing from the card.
+        read = sum(phase.read_bytes or 0 for phase in woken[0].phases)
+        assert terms.kernel_card_ns == 0
+        assert terms.loader_card_ns is not None and read * 25 < terms.loader_card_ns < read * 64
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ from bootlab.build.root.kept_region import header_block, read_header, spoil
 from bootlab.errors import InputError
 from bootlab.sources import EXAMPLES, GUEST
 from bootlab.system import BOARDS, Card, Fault, KeptRam, MachineType, read_system
+from tests.build.board.spl_file import compile_spl_file
 
 BOARD = BOARDS[MachineType.ORANGEPI_PC, "armv7"]
 KEPT = KeptRam(size_mib=2, at_mib=1280, verify="all")
@@ -110,16 +111,8 @@ def test_the_card_has_the_plan_of_what_spl_reads_from_it_and_the_kernel_stays_of
 @pytest.fixture(scope="module")
 def spl(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """SPL's file out of the patch, compiled for this host."""
-    folder = tmp_path_factory.mktemp("spl")
-    added = PATCH.read_text().partition("+++ b/common/spl/spl_kept_ram.c\n")[2].partition("\n--- ")[0]
-    lines = [line[1:] for line in added.splitlines()[1:] if not line.startswith(("+#include", " "))]
-    text = "\n".join(lines)
-    # The board's NOP that is a mark.
-    head, _, rest = text.partition("static void mark(const char *name)\n{\n")
-    text = head + 'static void mark(const char *name)\n{\n\tprintf("mark %s\\n", name);\n}' + rest.partition("\n}")[2]
-    (folder / "spl.c").write_text((Path(__file__).parent / "spl_on_host.c").read_text() + text)
-    subprocess.run(["cc", "-w", "-O1", "-fno-pie", "-no-pie", "-o", folder / "spl", folder / "spl.c"], check=True)
-    return folder / "spl"
+    around = Path(__file__).parent / "kept_on_host.c"
+    return compile_spl_file(PATCH, "spl_kept_ram.c", around, tmp_path_factory.mktemp("spl"))
 
 
 @pytest.fixture(scope="module")

@@ -42,6 +42,15 @@ def test_a_camera_takes_time_from_its_power_on(camera: System) -> None:
     assert slow.bootloader is not None and slow.bootloader.options["BOARD_MODEL_CAMERA_POWER"] == "y"
 
 
+def test_a_kernel_that_spl_wakes_counts_from_there_on_and_no_other_does(camera: System) -> None:
+    woken = with_board_model(read_system(EXAMPLES / "persistence/hibernated-camera.toml"))
+    added = CARD_DRIVERS.kernel + CARD_DRIVERS.woken
+    assert woken.kernel.build is not None and woken.kernel.build.patches[-len(added) :] == added
+    kept = with_board_model(read_system(EXAMPLES / "persistence/kept-camera.toml"))
+    assert kept.kernel.build is not None and kept.kernel.build.patches == CARD_DRIVERS.kernel
+    assert CARD_DRIVERS.woken and not FLASH_DRIVERS.woken
+
+
 def test_of_a_flash_chip_the_kernel_is_told_of_the_line_alone() -> None:
     system = read_system(EXAMPLES / "riscv-board" / "modelled.toml")
     changed = with_board_model(system)
@@ -98,7 +107,7 @@ def test_what_a_model_cannot_be_in_is_refused(part: str, changes: dict[str, obje
 
 def test_every_patch_says_what_it_is_for_and_of_which_licence() -> None:
     drivers = (CARD_DRIVERS, FLASH_DRIVERS)
-    for path in {path for one in drivers for path in (*one.kernel, *one.bootloader)}:
+    for path in {path for one in drivers for path in (*one.kernel, *one.woken, *one.bootloader)}:
         head = path.read_text(encoding="utf-8").splitlines()
         assert head[0].startswith("SPDX-License-Identifier: GPL-2.0")
         assert any(line.startswith(("For Linux", "For U-Boot")) for line in head[:20])

@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 
 from bootlab.errors import InputError
+from bootlab.sources import EXAMPLES
 from bootlab.symbols.table import SymbolTable
-from bootlab.system import System
+from bootlab.system import PowerOn, PowerOnKind, System, read_system
 from bootlab.targets.qemu.waking import is_woken_by_host, waking_lines
 
 SYSTEM: dict[str, Any] = {
@@ -40,10 +41,10 @@ def test_one_that_is_woken_later_goes_on_until_then() -> None:
 
 
 class Symbols(SymbolTable):
-    """Two functions of a kernel, and what they begin with."""
+    """Functions of a kernel, and what they begin with."""
 
     def __init__(self) -> None:
-        self.known = {"do_suspend_lowlevel": 0x1000, "wakeup_long64": 0x1100}
+        self.known = {"do_suspend_lowlevel": 0x1000, "wakeup_long64": 0x1100, "syscore_resume": 0x1200}
 
     def address(self, name: str) -> int | None:
         return self.known.get(name)
@@ -62,3 +63,10 @@ def test_a_kernel_that_nobody_sees_leave_its_idle_is_refused() -> None:
     with pytest.raises(InputError, match="no function s2idle_wake") as caught:
         waking_lines(read(power_on={"kind": "s2idle"}), None)
     assert "CONFIG_SUSPEND" in (caught.value.hint or "")
+
+
+def test_where_a_kernel_goes_on_that_a_board_wakes_out_of_an_image_is_a_mark() -> None:
+    board = read_system(EXAMPLES / "persistence/hibernated-board.toml")
+    assert waking_lines(board, Symbols()) == ""
+    woken = board.model_copy(update={"power_on": PowerOn(kind=PowerOnKind.HIBERNATED)})
+    assert waking_lines(woken, Symbols()) == "mark kernel_wakes 1200 0f0f0f0f0f0f0f0f\n"

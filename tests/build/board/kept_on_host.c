@@ -2,7 +2,7 @@
 /*
  * What of U-Boot common/spl/spl_kept_ram.c uses, for a run of it on this host: a card and a board's memory that are files.
  *
- *   spl_on_host CARD MEMORY        one power-on: says what SPL says, its marks, and what it does in the end
+ *   kept_on_host CARD MEMORY        one power-on: says what SPL says, its marks, and what it does in the end
  *
  * tests/build/board/test_kept_image.py puts SPL's file behind this one. The memory is mapped where the board has it.
  */
