@@ -28,6 +28,7 @@ _NEEDS_TSC = (
 _HYPERCALL = re.compile(r"Code: .*<0f> 01 (?:d9|c1)\b")
 """Where the kernel met an invalid opcode, as it prints it: VMMCALL or VMCALL."""
 _OLD_INTERRUPTS = "APIC: Keep in PIC mode(8259)"
+_NO_64_BIT = "LLVM ERROR: 64-bit code requested on a subtarget"
 
 
 def find_known_cause(system: System, console: str, files: BootFiles | None = None) -> str | None:
@@ -68,6 +69,12 @@ def _machine_cause(system: System, console: str) -> str | None:
             "the kernel made a hypercall, for which QEMU's emulated CPU has no instruction (machine.hypervisor shows "
             "the guest KVM's CPUID leaves and its clock, no more): leave out what makes it, as the driver ptp_kvm does "
             "(PTP_1588_CLOCK_KVM = false in kernel.build.options)"
+        )
+    if system.machine.cpu == "max" and _NO_64_BIT in console:
+        return (
+            "LLVM, by which OpenGL without a graphics card compiles its shaders, takes QEMU's CPU model max (AMD, "
+            "family 6, model 6) for a processor of 32 bits (athlon-xp), and ends its program: machine.cpu = "
+            '"max,family=15,model=107,stepping=1" has the same features, and the numbers of QEMU\'s qemu64'
         )
     microvm = system.machine.type is MachineType.MICROVM
     options = system.machine.options

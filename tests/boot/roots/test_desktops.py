@@ -29,7 +29,7 @@ def test_three_boots_are_alike_to_the_pixel_up_to_the_desktop(model: str, shop: 
     assert len(told[0][-1]) > 10 and told[0] == told[1] == told[2]
 
 
-@pytest.mark.parametrize("name", ["on-hdd", "as-installed", "fonts", "prepared", "tuned", "units", "xfce"])
+@pytest.mark.parametrize("name", ["on-hdd", "as-installed", "fonts", "prepared", "tuned", "units", "xfce", "gnome"])
 def test_a_login_a_desktop_and_what_is_typed_into_its_terminal(name: str, shop: Workshop, tmp_path: Path) -> None:
     record = boot(prepare(shop, read_system(EXAMPLES / "desktop" / f"{name}.toml")), tmp_path)
     # The check is the picture of what the terminal printed.

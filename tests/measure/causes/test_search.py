@@ -26,6 +26,11 @@ HYPERCALL = (
     "[    0.819180] Code: 48 8b 1d fc 23 00 00 b8 09 00 00 00 31 c9 <0f> 01 d9 48 3d 18 fc ff ff 74 0a 48 83 c4 08\n"
 )
 
+NO_64_BIT = (
+    "[   15.746662] org.gnome.Shell.desktop[268]: LLVM ERROR: 64-bit code requested on a subtarget that doesn't "
+    "support it!\n"
+)
+
 
 def system(clock: str = "wall", entry: str = "image", **machine: object) -> System:
     return System.model_validate(
@@ -64,6 +69,12 @@ def test_an_interrupt_that_nobody_expects() -> None:
     assert find_known_cause(system("virtual", "pvh", options={"pic": "off"}), VECTOR_0) is None
     assert find_known_cause(system("virtual", "pvh", type="q35"), VECTOR_0) is None
     assert find_known_cause(system("virtual", "image"), VECTOR_0) is None
+
+
+def test_a_compiler_of_shaders_that_takes_the_processor_for_one_of_32_bits() -> None:
+    cause = find_known_cause(system(type="q35"), NO_64_BIT)
+    assert cause is not None and "max,family=15" in cause
+    assert find_known_cause(system(type="q35", cpu="max,family=15,model=107,stepping=1"), NO_64_BIT) is None
 
 
 def test_what_is_not_known_is_not_guessed() -> None:
