@@ -26,7 +26,7 @@ static struct {
 	struct watch watch;
 	struct frame frames[2]; /* what the last two looks saw, in turns */
 	unsigned turn;
-	struct screen_counts counts; /* its disk_requests: while the state is kept */
+	struct screen_counts counts; /* its disk_requests and reads: while the state is kept */
 	bool behind; /* the last look's frame is in no picture */
 	FILE *pictures;
 	void (*reached)(const char *name);
@@ -98,12 +98,14 @@ static int take_frame(struct look *look)
 static void take_look(const struct look *look)
 {
 	const struct screen_mark *mark;
+	const struct disk_count *reads;
 	struct stamp of;
 
 	watch_begin_look(&screen.watch, look);
 	screen.behind = screen.behind || look->changed;
-	while (!recording.stopped && (mark = watch_look(&screen.watch, look, &of))) {
+	while (!recording.stopped && (mark = watch_look(&screen.watch, look, &of, &reads))) {
 		keep_picture(mark->name, look->frame, look->at.t_ns);
+		disk_reads_report(&recording.reads, reads, &recording.writer);
 		writer_seen(&recording.writer, mark->name, of, screen.watch.hash);
 		screen.reached(mark->name);
 	}
@@ -121,6 +123,7 @@ static void send_keys(const struct look *look)
 		if (!ends)
 			continue;
 		keep_picture(ends->name, look->frame, look->at.t_ns);
+		disk_reads_report(&recording.reads, look->reads, &recording.writer);
 		writer_typed(&recording.writer, ends->name, look->at);
 		screen.reached(ends->name);
 	}
@@ -140,6 +143,7 @@ static void on_time(void *opaque)
 	}
 	look.at = machine_now(&recording.machine, 0);
 	look.disk_requests = recording.disk_requests;
+	disk_counts_read(&recording.reads.counts, look.reads);
 	r = take_frame(&look);
 	if (!r) {
 		take_look(&look);
@@ -187,6 +191,8 @@ static int resume(char *message, size_t message_size)
 		snprintf(message, message_size, "%s/%s: %s", recording.resumed, STATE, strerror(-r));
 	else
 		recording.disk_requests = screen.counts.disk_requests;
+	if (!r)
+		watch_count_reads_anew(&screen.watch, screen.counts.reads);
 	return r;
 }
 
@@ -197,6 +203,7 @@ static void keep_state(void)
 	int r;
 
 	screen.counts.disk_requests = recording.disk_requests;
+	disk_counts_read(&recording.reads.counts, screen.counts.reads);
 	r = file ? screen_state_write(file, &screen.watch, &screen.frames[!screen.turn], &screen.counts) : -errno;
 	if (r)
 		recording_tell_state_error(STATE, r);

@@ -137,8 +137,9 @@
  *   charged NAME COUNT NS                   what was charged for NAME (of `price` and `touch`: CLASS) up to the next record: so often, and so much altogether;
  *                                           ahead of marks, guest marks and the end, where it has changed
  *   reads DRIVE BYTES REQUESTS              with exact disks, unless `refused reads`: what the guest has read from QEMU's drive of this
- *                                           name up to the next record, by whatever driver; ahead of marks, guest marks, console
- *                                           lines and the end, where it has changed. A console line's may be less than the one before
+ *                                           name up to the next record, by whatever driver; ahead of marks of all kinds, console
+ *                                           lines and the end, where it has changed. A console line's, and a screen's mark's, may be less
+ *                                           than the one before: less than 0, where it is of before the mark that this process went on from
  *   settled COUNT UNSETTLED                 ahead of the end, with exact disks or network: how often they were waited for, how often
  *                                           that was given up
  *   modelled DRIVE REQUESTS LATE            ahead of the end, for each modelled disk: how many requests it has answered, how many of

@@ -130,7 +130,8 @@ void writer_charged(struct writer *writer, const char *name, uint64_t count, uin
 
 void writer_reads(struct writer *writer, const char *drive, uint64_t bytes, uint64_t requests)
 {
-	put(writer, "reads %s %" PRIu64 " %" PRIu64 "\n", drive, bytes, requests);
+	/* Less than 0: of a mark that another process was to tell, counted back from where this one went on. */
+	put(writer, "reads %s %" PRId64 " %" PRId64 "\n", drive, (int64_t)bytes, (int64_t)requests);
 }
 
 void writer_settled(struct writer *writer, uint64_t count, uint64_t unsettled)

@@ -20,6 +20,7 @@ struct screen_counts {
 	unsigned film_frames; /* that were kept */
 	uint64_t lost;
 	uint64_t disk_requests;
+	struct disk_count reads[COUNTED_DISKS_MAX];
 };
 
 /* `latest`: what the last look saw. 0 or -errno. */

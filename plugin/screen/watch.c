@@ -98,11 +98,17 @@ static bool counts(const struct screen_mark *mark, const struct look *look)
 	return frame_holds(look->frame, &mark->region) && frame_has_colours(look->frame, &mark->region, mark->colours);
 }
 
+static void begin(struct mark_state *state, const struct look *look)
+{
+	state->since = look->at;
+	memcpy(state->since_reads, look->reads, sizeof state->since_reads);
+}
+
 static bool stays(const struct screen_mark *mark, struct mark_state *state, const struct look *look, bool as_before)
 {
 	if (!as_before) {
 		state->holds = counts(mark, look);
-		state->since = look->at;
+		begin(state, look);
 	}
 	return state->holds && look->at.t_ns - state->since.t_ns >= (int64_t)mark->stays_ns;
 }
@@ -118,15 +124,15 @@ static bool is_made(struct watch *watch, const struct screen_mark *mark, struct 
 	case SCREEN_PAINTED:
 		return stays(mark, state, look, as_before);
 	case SCREEN_PICTURED:
-		state->since = look->at;
+		begin(state, look);
 		return !as_before && frame_holds(look->frame, &mark->region) && frame_shows(look->frame, &mark->region, state->picture);
 	case SCREEN_ANSWERS:
 		/* The look that armed it came before the key. */
-		state->since = look->at;
+		begin(state, look);
 		return watch->looked && look->changed && !frame_same(look->frame, look->before, &mark->region);
 	case SCREEN_IDLE:
 		if (!as_before || !is_quiet(watch, look, mark->busy_per_mille))
-			state->since = look->at;
+			begin(state, look);
 		return look->at.t_ns - state->since.t_ns >= (int64_t)mark->stays_ns;
 	}
 	return false;
@@ -141,7 +147,8 @@ void watch_begin_look(struct watch *watch, const struct look *look)
 	watch->hash = frame_hash(look->frame, watch->hash ^ (uint64_t)look->at.t_ns);
 }
 
-const struct screen_mark *watch_look(struct watch *watch, const struct look *look, struct stamp *ret)
+const struct screen_mark *watch_look(struct watch *watch, const struct look *look, struct stamp *ret,
+				     const struct disk_count **ret_reads)
 {
 	for (size_t i = 0; i < watch->config->n_screen_marks; i++) {
 		const struct screen_mark *mark = &watch->config->screen_marks[i];
@@ -154,6 +161,7 @@ const struct screen_mark *watch_look(struct watch *watch, const struct look *loo
 			continue;
 		state->reached = true;
 		*ret = state->since;
+		*ret_reads = state->since_reads;
 		return mark;
 	}
 	return NULL;
@@ -164,6 +172,15 @@ void watch_end_look(struct watch *watch, const struct look *look)
 	watch->looked = true;
 	watch->latest = look->at;
 	watch->latest_requests = look->disk_requests;
+}
+
+void watch_count_reads_anew(struct watch *watch, const struct disk_count *before)
+{
+	for (size_t i = 0; i < watch->config->n_screen_marks; i++)
+		for (size_t k = 0; k < COUNTED_DISKS_MAX; k++) {
+			watch->marks[i].since_reads[k].bytes -= before[k].bytes;
+			watch->marks[i].since_reads[k].requests -= before[k].requests;
+		}
 }
 
 /* Whether no key is pressed from `next` on. */

@@ -9,12 +9,17 @@
 
 #include "config/config.h"
 #include "frame.h"
+#include "records/disk_reads.h"
 #include "records/writer.h"
 
-/* One look at the machine. `disk_requests`: what its disks were asked for so far; `before`: what the last look saw. */
+/*
+ * One look at the machine. `disk_requests`: what its disks were asked for so far; `reads`: what the guest has read of each by then;
+ * `before`: what the last look saw.
+ */
 struct look {
 	struct stamp at;
 	uint64_t disk_requests;
+	struct disk_count reads[COUNTED_DISKS_MAX];
 	const struct frame *frame, *before;
 	bool changed; /* `frame` is not as `before` */
 };
@@ -24,6 +29,7 @@ struct mark_state {
 	bool holds; /* what is waited for is so, since `since` */
 	bool fresh; /* nothing was looked at since it was armed */
 	struct stamp since;
+	struct disk_count since_reads[COUNTED_DISKS_MAX]; /* what was read by then; less than 0 if another process read it */
 	int64_t looked_ns; /* one more than the time of the last look that it was held against */
 	uint32_t *picture; /* of SCREEN_PICTURED */
 };
@@ -55,11 +61,16 @@ void watch_follow(struct watch *watch, const char *name, int64_t t_ns);
 
 /*
  * Take a look: begin it, ask until there is no mark more, end it. watch_look() returns the first mark that it makes and is not
- * told yet, with the moment it is of in `ret`. What follows from a mark, watch_follow() among it, may come in between.
+ * told yet, with the moment it is of in `ret`, and in `ret_reads` what was read by then. What follows from a mark, watch_follow()
+ * among it, may come in between.
  */
 void watch_begin_look(struct watch *watch, const struct look *look);
-const struct screen_mark *watch_look(struct watch *watch, const struct look *look, struct stamp *ret);
+const struct screen_mark *watch_look(struct watch *watch, const struct look *look, struct stamp *ret,
+				     const struct disk_count **ret_reads);
 void watch_end_look(struct watch *watch, const struct look *look);
+
+/* Have what was read counted from here on: `before` was read until now, by another process. */
+void watch_count_reads_anew(struct watch *watch, const struct disk_count *before);
 
 /* The next key that is due at `t_ns`, NULL for none; `ret_ends` is the typing of which it is the last to be pressed, or NULL. */
 const struct screen_key *watch_key(struct watch *watch, int64_t t_ns, const struct screen_typing **ret_ends);

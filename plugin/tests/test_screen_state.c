@@ -30,7 +30,8 @@ static FILE *kept(void)
 {
 	static uint32_t pixels[] = { 1, 2, 3, 4, 5, 6 };
 	const struct frame frame = { 3, 2, pixels, 6 };
-	const struct screen_counts counts = { .film_ns = 7, .film_waits = true, .film_frames = 8, .lost = 9, .disk_requests = 10 };
+	const struct screen_counts counts = { .film_ns = 7, .film_waits = true, .film_frames = 8, .lost = 9, .disk_requests = 10,
+					       .reads = { [2] = { 13, 14 } } };
 	struct watch watch;
 	FILE *file = tmpfile();
 
@@ -42,6 +43,7 @@ static FILE *kept(void)
 	watch.marks[0].reached = true;
 	watch.marks[1].armed = true;
 	watch.marks[1].since.t_ns = 90;
+	watch.marks[1].since_reads[2].bytes = 15;
 	watch.typings[0].armed = true;
 	watch.typings[0].next = 1;
 	CHECK(screen_state_write(file, &watch, &frame, &counts) == 0);
@@ -64,6 +66,7 @@ static void test_all_comes_back(void)
 	CHECK(watch.typings[0].armed && watch.typings[0].next == 1);
 	CHECK(frame.width == 3 && frame.height == 2 && frame.pixels[5] == 6);
 	CHECK(counts.film_ns == 7 && counts.film_waits && counts.film_frames == 8 && counts.lost == 9 && counts.disk_requests == 10);
+	CHECK(counts.reads[2].bytes == 13 && counts.reads[2].requests == 14 && watch.marks[1].since_reads[2].bytes == 15);
 	frame_deinit(&frame);
 	watch_deinit(&watch);
 	fclose(file);

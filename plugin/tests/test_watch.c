@@ -16,6 +16,7 @@ static struct frame frames[2];
 static int64_t now_ns, instructions;
 static uint64_t requests;
 static struct stamp made; /* the moment of the latest mark */
+static const struct disk_count *made_reads; /* and what was read by then */
 
 static void begin(const struct config *config)
 {
@@ -32,6 +33,7 @@ static void begin(const struct config *config)
 /* The next look: the first pixel is `pixel`, and `busy_ns` of the time since the last one were not idle. */
 static const char *look(uint32_t pixel, int64_t busy_ns)
 {
+	const struct disk_count *reads, *others;
 	const struct screen_mark *mark, *first;
 	struct look at = { .frame = &frames[0], .before = &frames[1] };
 
@@ -42,11 +44,13 @@ static const char *look(uint32_t pixel, int64_t busy_ns)
 	instructions += busy_ns;
 	at.at = (struct stamp){ now_ns, instructions, 0 };
 	at.disk_requests = requests;
+	at.reads[1].bytes = (uint64_t)now_ns; /* so that what was read says by when */
 	watch_begin_look(&watch, &at);
-	first = mark = watch_look(&watch, &at, &made);
+	first = mark = watch_look(&watch, &at, &made, &reads);
+	made_reads = first ? reads : NULL;
 	while (mark) {
 		watch_follow(&watch, mark->name, now_ns);
-		mark = watch_look(&watch, &at, mark == first ? &(struct stamp){ 0, 0, 0 } : &made);
+		mark = watch_look(&watch, &at, mark == first ? &(struct stamp){ 0, 0, 0 } : &made, &others);
 	}
 	watch_end_look(&watch, &at);
 	return first ? first->name : "";
@@ -69,8 +73,26 @@ static void test_painted(void)
 	CHECK(!*look(3, 0)); /* not for long: anew at 100 */
 	CHECK(!*look(3, 0));
 	CHECK(!strcmp(look(3, 0), "window") && made.t_ns == 100 && made.instructions == 7);
+	CHECK(made_reads[1].bytes == 100 && !made_reads[0].bytes);
 	CHECK(!*look(4, 0) && !*look(4, 0) && !*look(4, 0)); /* a mark is made once */
 	CHECK(watch.looks == 15 && watch.changes == 5);
+	watch_deinit(&watch);
+}
+
+/* A process that goes on from another counts from 0, and a mark may be of before. */
+static void test_what_another_process_read_is_less_than_nothing(void)
+{
+	struct screen_mark marks[] = { { .kind = SCREEN_PAINTED, .name = "window", .after = "begun", .stays_ns = 20, .colours = 1 } };
+	struct config config = { .screen_marks = marks, .n_screen_marks = 1 };
+	struct disk_count before[COUNTED_DISKS_MAX] = { [1] = { 15, 2 } };
+
+	begin(&config);
+	watch_follow(&watch, "begun", now_ns);
+	CHECK(!*look(1, 0)); /* since 10 */
+	watch_count_reads_anew(&watch, before);
+	CHECK(!*look(1, 0));
+	CHECK(!strcmp(look(1, 0), "window") && made.t_ns == 10);
+	CHECK((int64_t)made_reads[1].bytes == -5 && (int64_t)made_reads[1].requests == -2);
 	watch_deinit(&watch);
 }
 
@@ -153,6 +175,7 @@ static void test_typed(void)
 int main(void)
 {
 	test_painted();
+	test_what_another_process_read_is_less_than_nothing();
 	test_region();
 	test_pictured();
 	test_idle();

@@ -196,6 +196,51 @@ def test_a_key_that_qemu_has_not_got_is_named(shop: Workshop, tmp_path: Path) ->
     assert read_trace(tmp_path / "1" / "trace.txt").looks is None
 
 
+READS = "dd if=/dev/vda of=/dev/null bs=1M count=1 skip={} iflag=direct 2>/dev/null\n"
+DISK = ("[booted]", "[[disks]]\nsize_mib = 8\n\n[booted]")
+DRIVERS = ('compression = "none"', 'compression = "none"\nmodules = ["virtio_pci", "virtio_blk"]')
+
+
+def reading(folder: Path, *places: str) -> System:
+    """Return the system with a disk, of which it reads a MiB ahead of each of these lines of its program."""
+    system = screen_work(folder, DISK, DRIVERS)
+    init = (folder / "init").read_text()
+    for number, place in enumerate(places, 1):
+        assert init.count(place) == 1
+        init = init.replace(place, READS.format(number) + place)
+    (folder / "init").write_text(init)
+    return system
+
+
+def test_what_was_read_up_to_a_mark_of_the_screen_is_what_was_read_by_its_moment(
+    shop: Workshop, tmp_path: Path
+) -> None:
+    system = reading(tmp_path / "work", "printf '\\033[13;30H", "printf '\\033[2J\\033[42;37m")
+    record = boot_once(system, shop, tmp_path / "boot")
+    assert record.outcome is Outcome.READY, record.detail
+    read = record.read_up_to
+    assert read["window"] == read["name"] == read["answers"], "no more was read until Enter was pressed"
+    assert read["password"] - read["answers"] == 1 << 20
+    assert sum(phase.read_bytes or 0 for phase in record.phases) - read["password"] == 1 << 20, "and once up to rest"
+
+
+def test_a_mark_is_of_before_the_one_that_a_boot_began_at(shop: Workshop, tmp_path: Path) -> None:
+    """The window is painted, then a MiB is read; the boot goes on from there, and then knows that the window stays."""
+    reading(tmp_path / "work", "read -r name")
+    init = (tmp_path / "work/init").read_text()
+    seen = init.replace("dd if", "sleep 0.1\ndd if", 1).replace("read -r name", "bootlab-mark late\nread -r name", 1)
+    (tmp_path / "work/init").write_text(seen)
+    prepared = prepare(shop, read_system(tmp_path / "work/system.toml"))
+    run = Store(tmp_path).start(RunKind.TRY, "screen", {})
+    with beginning_at(run, "late", lambda line: None) as beginnings:
+        assert beginnings is not None
+        one = beginnings.boot(Here(1), prepared, "one", lambda: False, keeps=True)
+        whole = Here(1).boot(prepared, run.boot_directory("whole"), lambda: False)
+    assert one.outcome is Outcome.READY and one.began is not None, (one.detail, beginnings.result())
+    assert one.marks["window"] < one.marks["late"] and differences(one, whole) == []
+    assert one.read_up_to["late"] - one.read_up_to["window"] == 1 << 20
+
+
 def test_a_boot_from_a_mark_sees_and_types_what_one_from_power_on_does(shop: Workshop, tmp_path: Path) -> None:
     """Kept in the middle of it: a window was seen, a name typed, a password is; rest is to come."""
     screen_work(tmp_path / "work")
