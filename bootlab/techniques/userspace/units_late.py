@@ -69,10 +69,14 @@ for _ in $(seq 120); do
 	[ $all -gt 0 ] && [ $(((idle2 - idle) * 10)) -ge $((all * 9)) ] && exit 0
 done
 """
-# Type=simple: as a job for as long as it waits it would keep a getty, which waits until no job is left.
+# Type=simple: as a job for as long as it waits it would keep a getty, which waits until no job is left. No default
+# dependencies: a target that wants it would wait for it, and with it for the goal (systemd.target(5)).
 _SERVICE: Final = f"""[Unit]
 Description=Starts services once the goal is up and the machine has little to do
-After=%s.service
+DefaultDependencies=no
+After=sysinit.target %s.service
+Conflicts=shutdown.target
+Before=shutdown.target
 ConditionPathExists=!{OPENED}
 
 [Service]
@@ -81,7 +85,7 @@ RuntimeMaxSec=120
 ExecStart=/bin/sh {GATE}
 ExecStopPost=-/bin/sh {GATE} open
 """
-_OF_GOAL: Final = "[Unit]\nWants=bootlab-late.service\n"
+_BRINGS: Final = "[Unit]\nWants=bootlab-late.service\n"
 # It begins sooner than it did, and udev may have come as far as its device or not.
 _DEVICES_FIRST: Final = "\n[Service]\nExecStartPre=-/bin/udevadm wait --timeout=10 %s\n"
 
@@ -94,11 +98,13 @@ def _files(measured: Measured) -> dict[str, str]:
         return {}
     devices = measured.facts.get(GOAL_DEVICES, "")
     names = " ".join(shlex.quote(f"{unit}.service") for unit in units)
+    drop_in = "90-bootlab-late.conf"
     return {
         GATE: _PROGRAM.replace("UNITS", names).replace("FACT", LATE).replace("LEFT", LEFT),
         UNIT: _SERVICE % goal,
-        f"/etc/systemd/system/{goal}.service.d/90-bootlab-late.conf": _OF_GOAL
-        + (_DEVICES_FIRST % devices if devices else ""),
+        # A machine that is started without the goal, in text mode, has its services, too.
+        f"/etc/systemd/system/multi-user.target.d/{drop_in}": _BRINGS,
+        f"/etc/systemd/system/{goal}.service.d/{drop_in}": _BRINGS + (_DEVICES_FIRST % devices if devices else ""),
         **{f"{UNWANTED}/{place}": "" for place in wanted},
     }
 
@@ -131,7 +137,7 @@ TECHNIQUES = (
             summary="starts those services that the goal of the audited boot does not need behind it, and when idle",
             mechanism=(
                 "A service that the goal does not wait for takes the processor and the disk from those that it does. "
-                "An empty file masks each dependency of systemd's targets on it, and a unit that comes along with the "
+                "An empty file masks each dependency of systemd's targets on it, and a unit that comes behind the "
                 "goal starts it by name when the machine has little to do: a login window that waits for its user is "
                 "such a time. Who asks for one before, by its socket or on D-Bus, has systemd start it at once. A goal "
                 "that opens a graphics card waits for it by name, since it begins sooner than before."

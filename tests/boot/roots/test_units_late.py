@@ -9,7 +9,7 @@ from bootlab.build.workshop import Workshop
 from bootlab.measure.boot import boot
 from bootlab.measure.prepare import prepare
 from bootlab.sources import EXAMPLES
-from bootlab.system import Check, read_system
+from bootlab.system import Booted, Check, read_system
 from bootlab.techniques.changes.root_files import with_root_files
 from bootlab.techniques.cmdline.audit_findings import GOAL_UNIT, NEEDLESS_UNITS, NEEDLESS_WANTED
 from tests.techniques.asking import NOTHING, applied
@@ -26,6 +26,15 @@ ExecStart=/bin/sh -c '\\
 """,
     "/etc/systemd/system/multi-user.target.d/probes.conf": "[Unit]\nWants=told.service\n",
 }
+
+
+def test_a_machine_that_is_started_without_the_goal_has_its_services(shop: Workshop, tmp_path: Path) -> None:
+    system = applied("userspace_units_late", read_system(EXAMPLES / "distribution/on-disk.toml"), AUDITED)
+    told = with_root_files(system, PROBES).with_cmdline("systemd.mask=nginx.service")
+    booted = Booted(console=r"bootlab: fact came \w", deadline_s=600)
+    record = boot(prepare(shop, told.model_copy(update={"booted": booted, "check": None})), tmp_path)
+    assert record.outcome.value == "ready", record.detail
+    assert "bootlab: fact came active active" in (tmp_path / "console.log").read_text()
 
 
 def test_services_come_behind_the_goal_and_none_is_left_out(shop: Workshop, tmp_path: Path) -> None:

@@ -45,9 +45,11 @@ def test_nothing_waits_for_the_gate_that_starts_each_service_behind_the_goal() -
     texts = changed.rootfs.texts
     masks = {f"{UNWANTED}/{place}" for place in WANTED.split()}
     drop_in = "/etc/systemd/system/nginx.service.d/90-bootlab-late.conf"
-    assert set(texts) == {GATE, UNIT, drop_in} | masks
+    of_target = "/etc/systemd/system/multi-user.target.d/90-bootlab-late.conf"
+    assert set(texts) == {GATE, UNIT, drop_in, of_target} | masks
     assert {texts[name] for name in masks} == {""}, "what is not empty is no mask"
-    assert "After=nginx.service\n" in texts[UNIT] and "Wants=bootlab-late.service\n" in texts[drop_in]
+    assert "After=sysinit.target nginx.service\n" in texts[UNIT] and "DefaultDependencies=no\n" in texts[UNIT]
+    assert texts[drop_in] == texts[of_target] == "[Unit]\nWants=bootlab-late.service\n"
     assert "systemctl show -p Id -p ActiveState cron.service ssh.service)" in texts[GATE]
     assert "systemctl show -p Id -p UnitFileState cron.service ssh.service)" in texts[GATE]
 
