@@ -19,6 +19,7 @@ from bootlab.measure.prepare import prepare
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.profile.recorded.trace import read_trace
 from bootlab.system import System, read_system
+from bootlab.targets.target import Prepared
 
 pytestmark = pytest.mark.boot
 
@@ -224,19 +225,24 @@ def test_what_was_read_up_to_a_mark_of_the_screen_is_what_was_read_by_its_moment
     assert sum(phase.read_bytes or 0 for phase in record.phases) - read["password"] == 1 << 20, "and once up to rest"
 
 
+def from_late_and_whole(prepared: Prepared, folder: Path) -> tuple[BootRecord, BootRecord]:
+    """Return a boot that went on from its mark `late`, and the same one from power-on."""
+    run = Store(folder).start(RunKind.TRY, "screen", {})
+    with beginning_at(run, "late", lambda line: None) as beginnings:
+        assert beginnings is not None
+        one = beginnings.boot(Here(1), prepared, "one", lambda: False, keeps=True)
+        whole = Here(1).boot(prepared, run.boot_directory("whole"), lambda: False)
+        assert one.outcome is Outcome.READY and one.began is not None, (one.detail, beginnings.result())
+    return one, whole
+
+
 def test_a_mark_is_of_before_the_one_that_a_boot_began_at(shop: Workshop, tmp_path: Path) -> None:
     """The window is painted, then a MiB is read; the boot goes on from there, and then knows that the window stays."""
     reading(tmp_path / "work", "read -r name")
     init = (tmp_path / "work/init").read_text()
     seen = init.replace("dd if", "sleep 0.1\ndd if", 1).replace("read -r name", "bootlab-mark late\nread -r name", 1)
     (tmp_path / "work/init").write_text(seen)
-    prepared = prepare(shop, read_system(tmp_path / "work/system.toml"))
-    run = Store(tmp_path).start(RunKind.TRY, "screen", {})
-    with beginning_at(run, "late", lambda line: None) as beginnings:
-        assert beginnings is not None
-        one = beginnings.boot(Here(1), prepared, "one", lambda: False, keeps=True)
-        whole = Here(1).boot(prepared, run.boot_directory("whole"), lambda: False)
-    assert one.outcome is Outcome.READY and one.began is not None, (one.detail, beginnings.result())
+    one, whole = from_late_and_whole(prepare(shop, read_system(tmp_path / "work/system.toml")), tmp_path)
     assert one.marks["window"] < one.marks["late"] and differences(one, whole) == []
     assert one.read_up_to["late"] - one.read_up_to["window"] == 1 << 20
 
@@ -247,16 +253,11 @@ def test_a_boot_from_a_mark_sees_and_types_what_one_from_power_on_does(shop: Wor
     init = (tmp_path / "work/init").read_text()
     (tmp_path / "work/init").write_text(init.replace("\ni=0\n", "\nbootlab-mark late\ni=0\n"))
     prepared = prepare(shop, read_system(tmp_path / "work/system.toml"))
-    run = Store(tmp_path).start(RunKind.TRY, "screen", {})
-    with beginning_at(run, "late", lambda line: None) as beginnings:
-        assert beginnings is not None
-        one = beginnings.boot(Here(1), prepared, "one", lambda: False, keeps=True)
-        whole = Here(1).boot(prepared, run.boot_directory("whole"), lambda: False)
-        assert one.outcome is Outcome.READY, (one.detail, beginnings.result())
-        assert one.began is not None and one.marks["password"] < one.marks["late"] < one.marks["rest"]
-        assert told(one) == told(whole)
-        looks = [read_trace(Path(record.run) / "trace.txt").looks for record in (one, whole)]
-        assert looks[0] is not None and looks[1] is not None and looks[0].frames >= len(SEEN)
-        assert differences(one, whole) == []
-        with pytest.raises(InputError, match="answers: a mark of the screen"):
-            prepared.expect_beginning("answers")
+    one, whole = from_late_and_whole(prepared, tmp_path)
+    assert one.marks["password"] < one.marks["late"] < one.marks["rest"]
+    assert told(one) == told(whole)
+    looks = [read_trace(Path(record.run) / "trace.txt").looks for record in (one, whole)]
+    assert looks[0] is not None and looks[1] is not None and looks[0].frames >= len(SEEN)
+    assert differences(one, whole) == []
+    with pytest.raises(InputError, match="answers: a mark of the screen"):
+        prepared.expect_beginning("answers")
