@@ -142,9 +142,9 @@ def _run(command: Any, argv: Sequence[str]) -> int:
     except typer.Abort as abort:
         raise KeyboardInterrupt from abort
     except TyperException as error:
-        raise InputError(
-            error.format_message(), hint="bootlab --help, or bootlab VERB --help, lists what there is"
-        ) from error
+        context = getattr(error, "ctx", None)
+        command_path = "bootlab" if context is None else context.command_path
+        raise InputError(error.format_message(), hint=f"{command_path} --help lists what there is") from error
     if code == _INTERRUPTED:
         # typer makes this of a KeyboardInterrupt that reaches it; no verb returns it.
         raise KeyboardInterrupt

@@ -59,6 +59,7 @@ def leave(shop: Workshop, prepared: Prepared, system: System) -> Left:
     assert asked is not None
     config = prepared.leaving(Path(), system).plugin_config
     key = json.dumps([_FORMAT, boot_key(prepared.system, prepared.hashes, config)])
+    file_content = _content(shop, system, asked.fault_file)  # ahead of the boot: a path that is none is said at once
 
     def make(out: Path) -> None:
         shop.tell(f"{system.name}: the boot that leaves what a {asked.kind.value} finds")
@@ -69,11 +70,11 @@ def leave(shop: Workshop, prepared: Prepared, system: System) -> Left:
 
     folder = shop.cache.make("left", key, make)
     found_key = json.dumps([_FORMAT, key, asked.model_dump(mode="json")])
-    found = shop.cache.make("found", found_key, lambda out: _make_found(shop, prepared, system, folder, out))
+    found = shop.cache.make("found", found_key, lambda out: _make_found(prepared, system, folder, file_content, out))
     return Left(found, hashlib.sha256(found_key.encode()).hexdigest())
 
 
-def _make_found(shop: Workshop, before: Prepared, system: System, left: Path, out: Path) -> None:
+def _make_found(before: Prepared, system: System, left: Path, file_content: bytes, out: Path) -> None:
     assert system.power_on is not None
     fault = system.power_on.fault
     out.mkdir()
@@ -82,7 +83,7 @@ def _make_found(shop: Workshop, before: Prepared, system: System, left: Path, ou
         assert region is not None  # the system's own check
         copy_kept_memory(left / MEMORY, memory, region if system.power_on.kind is PowerOnKind.SELF_REFRESH else None)
         if fault is not None:
-            spoil(memory, region, fault, _content(shop, system, system.power_on.fault_file))
+            spoil(memory, region, fault, file_content)
         if system.changes_device is None:
             return
     disks = before.files.written

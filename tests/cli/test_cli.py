@@ -159,6 +159,20 @@ def test_wrong_use(words: list[str], message: str, monkeypatch: pytest.MonkeyPat
     assert caught.value.exit_code == 2
 
 
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (["frob"], "bootlab --help"),
+        (["build", "x.toml"], "bootlab build --help"),
+        (["boot", "-q"], "bootlab boot --help"),
+    ],
+)
+def test_wrong_use_says_which_help_lists_what_there_is(words: list[str], hint: str) -> None:
+    with pytest.raises(InputError) as caught:
+        run(words)
+    assert caught.value.hint == f"{hint} lists what there is"
+
+
 LONG = "x" * 5000
 
 

@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from bootlab.cli.app import run
+from bootlab.errors import InputError
 from bootlab.sources import EXAMPLES
 
 pytestmark = [pytest.mark.boot, pytest.mark.network]
@@ -138,7 +140,7 @@ def boots_of(folder: Path, runs: Path | None = None) -> Boot:
 
 
 @pytest.fixture(scope="module")
-def kept(tmp_path_factory: pytest.TempPathFactory) -> Boot:
+def kept_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("kept")
     (folder / "init").write_text(KEPT_INIT)
     for name in ("needed", "not-needed"):
@@ -159,7 +161,12 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Boot:
     text = 'name = "long-path"' + COMMON.replace("WORDS", "acpi=off rootfstype=erofs")
     text = text.replace("root=/dev/vda", f"root=/dev/{'/' * 100}vda")
     (folder / "long-path.toml").write_text(text + KEPT.replace("VERIFY", "verity"))
-    return boots_of(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def kept(kept_folder: Path) -> Boot:
+    return boots_of(kept_folder)
 
 
 @pytest.fixture(scope="module")
@@ -317,6 +324,15 @@ def test_a_turned_bit_is_found_where_it_is_read(kept: Boot) -> None:
     # The named risk: nobody looks.
     blind = kept("header", "self-refresh:file-bit:/etc/needed")
     assert blind["outcome"] == "ready" and power_on(blind) == ("kept-ram", None)
+
+
+def test_a_file_that_the_root_has_not_is_said_before_anything_is_booted(
+    kept_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = str(kept_folder / "all.toml")
+    with pytest.raises(InputError, match=r"power_on\.fault_file: /etc/none is no file in \[rootfs\]"):
+        run(["boot", path, "--power-on", "self-refresh:file-bit:/etc/none", "--seed", "7", "--runs", str(tmp_path)])
+    assert "the boot that leaves" not in capsys.readouterr().err
 
 
 def test_a_hibernated_machine_goes_on_with_random_numbers_of_its_own(sleeper: Boot) -> None:
