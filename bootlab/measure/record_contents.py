@@ -8,6 +8,7 @@ from typing import Final
 from bootlab.measure.board_stages import phase_records, stage_records
 from bootlab.measure.causes.board import board_remarks
 from bootlab.measure.causes.ending import Ending
+from bootlab.measure.causes.unseen import screen_remarks
 from bootlab.measure.clone import counted_from_snapshot, marks_of_clone, phases_of_clone, restored_record
 from bootlab.measure.guest.clock import HOST, VIRTUAL, place_guest_clock
 from bootlab.measure.host.facts import read_host_facts
@@ -102,6 +103,7 @@ def fill_record(seen: ObservedBoot, ending: Ending, run: HostRun, pictures: Sequ
             *prepared.files.remarks,
             *([] if trace is None else _refusals(trace)),
             *run.remarks,
+            *screen_remarks(prepared.plugin_config or "", trace, pictures),
             *board_remarks(system, marks.keys(), heard.text, marks_looked_for(prepared.plugin_config or "")),
         ],
         instructions=ready.instructions if ready is not None else None,
