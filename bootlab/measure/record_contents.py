@@ -101,9 +101,8 @@ def fill_record(seen: ObservedBoot, ending: Ending, run: HostRun, pictures: Sequ
         detail="; ".join([ending.detail, *run.doubts]).strip("; "),
         remarks=[
             *prepared.files.remarks,
-            *([] if trace is None else _refusals(trace)),
+            *([] if trace is None else _refusals(trace, prepared.plugin_config or "", pictures)),
             *run.remarks,
-            *screen_remarks(prepared.plugin_config or "", trace, pictures),
             *board_remarks(system, marks.keys(), heard.text, marks_looked_for(prepared.plugin_config or "")),
         ],
         instructions=ready.instructions if ready is not None else None,
@@ -256,7 +255,7 @@ def _list_drivers(trace: PluginTrace | None) -> list[StageRecord]:
     return [StageRecord(name=name.removeprefix(m.DRIVER_PREFIX), t_ns=stamp.t_ns) for name, stamp in found]
 
 
-def _refusals(trace: PluginTrace) -> list[str]:
+def _refusals(trace: PluginTrace, config: str, pictures: Sequence[PictureRecord]) -> list[str]:
     refused = dict(trace.refused)
     without, unseen, uncounted = (refused.pop(feature, None) for feature in (TRAPS, SCREEN, READS))
     told = [f"exact {feature}: refused: {why}" for feature, why in refused.items()]
@@ -272,6 +271,7 @@ def _refusals(trace: PluginTrace) -> list[str]:
         lost.append(f"what is read from disks is not counted by phase: {uncounted}")
     if unseen is not None:
         lost.append(f"the screen is not looked at, and nothing is typed: {unseen}")
+    lost += screen_remarks(config, trace, pictures)
     return [*lost, *(f"{line}: this boot may not repeat exactly" for line in told)]
 
 

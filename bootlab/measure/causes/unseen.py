@@ -32,12 +32,12 @@ def find_unseen(system: System, trace: PluginTrace | None) -> str | None:
     return "; ".join(told) or None
 
 
-def screen_remarks(config: str, trace: PluginTrace | None, pictures: Sequence[PictureRecord]) -> Iterator[str]:
+def screen_remarks(config: str, trace: PluginTrace, pictures: Sequence[PictureRecord]) -> Iterator[str]:
     """Yield why a mark of the screen could not come, or is not the only one of its name.
 
     `config`: what the plugin was told.
     """
-    if trace is None or SCREEN not in trace.exact:
+    if SCREEN not in trace.exact:
         return
     sizes = {(one.width, one.height) for one in pictures}
     words = [line.split(" ") for line in config.splitlines()]
