@@ -1,7 +1,7 @@
 """Fills a boot's record from what was observed: the plugin's trace where there is one, else the console's stamps."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Final
 
@@ -99,12 +99,7 @@ def fill_record(seen: ObservedBoot, ending: Ending, run: HostRun, pictures: Sequ
         seed=system.seed,
         outcome=ending.outcome,
         detail="; ".join([ending.detail, *run.doubts]).strip("; "),
-        remarks=[
-            *prepared.files.remarks,
-            *([] if trace is None else _refusals(trace, prepared.plugin_config or "", pictures)),
-            *run.remarks,
-            *board_remarks(system, marks.keys(), heard.text, marks_looked_for(prepared.plugin_config or "")),
-        ],
+        remarks=_remarks(seen, run, trace, marks, pictures),
         instructions=ready.instructions if ready is not None else None,
         idle_ns=trace.idle_ns(ready) if trace is not None and ready is not None else None,
         charged_ns=ready.charged_ns if ready is not None else 0,
@@ -181,13 +176,24 @@ def _phases(
 
 
 def _timings(system: System, marks: Mapping[str, int]) -> dict[str, int | None]:
-    since = {m.POWER_ON: 0, **marks}
-    bounds = {name: (since.get(one.after or m.POWER_ON), since.get(one.mark)) for name, one in system.timings.items()}
     # A stretch that ends before it begins is none.
     return {
         name: end - start if start is not None and end is not None and start <= end else None
-        for name, (start, end) in bounds.items()
+        for name, (start, end) in _timing_bounds(system, marks).items()
     }
+
+
+def _turned_timings(system: System, marks: Mapping[str, int]) -> Iterator[str]:
+    for name, (start, end) in _timing_bounds(system, marks).items():
+        if start is not None and end is not None and end < start:
+            one = system.timings[name]
+            ends, begins = f"{one.mark} came at {end / 1e6:.3f} ms", f"{one.after} at {start / 1e6:.3f} ms"
+            yield f"timings.{name}: {ends}, before {begins}: nothing lies between them"
+
+
+def _timing_bounds(system: System, marks: Mapping[str, int]) -> dict[str, tuple[int | None, int | None]]:
+    since = {m.POWER_ON: 0, **marks}
+    return {name: (since.get(one.after or m.POWER_ON), since.get(one.mark)) for name, one in system.timings.items()}
 
 
 def _read_up_to(marks: Mapping[str, int], trace: PluginTrace | None) -> dict[str, int]:
@@ -255,7 +261,25 @@ def _list_drivers(trace: PluginTrace | None) -> list[StageRecord]:
     return [StageRecord(name=name.removeprefix(m.DRIVER_PREFIX), t_ns=stamp.t_ns) for name, stamp in found]
 
 
-def _refusals(trace: PluginTrace, config: str, pictures: Sequence[PictureRecord]) -> list[str]:
+def _remarks(
+    seen: ObservedBoot,
+    run: HostRun,
+    trace: PluginTrace | None,
+    marks: Mapping[str, int],
+    pictures: Sequence[PictureRecord],
+) -> list[str]:
+    config = seen.prepared.plugin_config or ""
+    return [
+        *seen.prepared.files.remarks,
+        *([] if trace is None else _refusals(trace)),
+        *run.remarks,
+        *([] if trace is None else screen_remarks(config, trace, pictures)),
+        *_turned_timings(seen.system, marks),
+        *board_remarks(seen.system, marks.keys(), seen.heard.text, marks_looked_for(config)),
+    ]
+
+
+def _refusals(trace: PluginTrace) -> list[str]:
     refused = dict(trace.refused)
     without, unseen, uncounted = (refused.pop(feature, None) for feature in (TRAPS, SCREEN, READS))
     told = [f"exact {feature}: refused: {why}" for feature, why in refused.items()]
@@ -271,7 +295,6 @@ def _refusals(trace: PluginTrace, config: str, pictures: Sequence[PictureRecord]
         lost.append(f"what is read from disks is not counted by phase: {uncounted}")
     if unseen is not None:
         lost.append(f"the screen is not looked at, and nothing is typed: {unseen}")
-    lost += screen_remarks(config, trace, pictures)
     return [*lost, *(f"{line}: this boot may not repeat exactly" for line in told)]
 
 
