@@ -4,7 +4,6 @@ import base64
 import io
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from statistics import median_low
 from typing import Final
 
 from PIL import Image
@@ -14,6 +13,7 @@ from rich.text import Text
 
 from bootlab.measure.record import BootRecord, Outcome, PictureRecord
 from bootlab.measure.screen import film_of, pixels_sha256
+from bootlab.measure.statistics.series import median_ns
 from bootlab.report.parts.figures import count, median_boot, ms, percent, visible
 from bootlab.report.parts.html_tables import Cell, Column, table
 from bootlab.report.parts.markup import Content, Html, join, tag
@@ -152,7 +152,7 @@ def _spans(records: Sequence[BootRecord], name: str) -> list[int]:
 
 
 def _median(times: Sequence[int]) -> int | None:
-    return median_low(times) if times else None
+    return median_ns(times) if times else None
 
 
 def _pictures_line(record: BootRecord) -> str:
