@@ -187,8 +187,7 @@ def _turned_timings(system: System, marks: Mapping[str, int]) -> Iterator[str]:
     for name, (start, end) in _timing_bounds(system, marks).items():
         if start is not None and end is not None and end < start:
             one = system.timings[name]
-            ends, begins = f"{one.mark} came at {end / 1e6:.3f} ms", f"{one.after} at {start / 1e6:.3f} ms"
-            yield f"timings.{name}: {ends}, before {begins}: nothing lies between them"
+            yield f"timings.{name}: {one.mark} came before {one.after}, so nothing lies between them"
 
 
 def _timing_bounds(system: System, marks: Mapping[str, int]) -> dict[str, tuple[int | None, int | None]]:
