@@ -100,7 +100,8 @@ def _files(measured: Measured) -> dict[str, str]:
     names = " ".join(shlex.quote(f"{unit}.service") for unit in units)
     drop_in = "90-bootlab-late.conf"
     return {
-        GATE: _PROGRAM.replace("UNITS", names).replace("FACT", LATE).replace("LEFT", LEFT),
+        # The names last: one of them may have such a word in it.
+        GATE: _PROGRAM.replace("FACT", LATE).replace("LEFT", LEFT).replace("UNITS", names),
         UNIT: _SERVICE % goal,
         # A machine that is started without the goal, in text mode, has its services, too.
         f"/etc/systemd/system/multi-user.target.d/{drop_in}": _BRINGS,
@@ -145,7 +146,8 @@ TECHNIQUES = (
             cost=(
                 "they come seconds later, and systemd's targets are reached without them: who asks one that has "
                 "neither a socket nor a name on D-Bus finds nobody; a machine that is never idle starts them after a "
-                "minute"
+                "minute; `systemctl isolate` and the rescue mode stop them for good, since no target wants them: "
+                "`systemctl start` each, or boot"
             ),
             risk=Risk.FUNCTION,
             published=(

@@ -54,6 +54,13 @@ def test_nothing_waits_for_the_gate_that_starts_each_service_behind_the_goal() -
     assert "systemctl show -p Id -p UnitFileState cron.service ssh.service)" in texts[GATE]
 
 
+def test_a_service_may_be_called_as_it_likes() -> None:
+    facts = {**FOUND, NEEDLESS_UNITS: "LEFTOVER FACT"}
+    changed = applied("userspace_units_late", DEBIAN, replace(NOTHING, facts=facts))
+    assert changed.rootfs is not None
+    assert changed.rootfs.texts[GATE].count(" LEFTOVER.service FACT.service)") == 2
+
+
 def test_a_goal_that_opens_a_graphics_card_waits_for_that() -> None:
     drop_in = "/etc/systemd/system/nginx.service.d/90-bootlab-late.conf"
     plain = applied("userspace_units_late", DEBIAN, AUDITED)
