@@ -105,6 +105,8 @@ def _film(record: BootRecord) -> Html:
 
 def _png(run: Path, picture: PictureRecord, width: int) -> tuple[str, str]:
     """Return a picture that is no wider, as a page carries it; where there is none that was taken, why."""
+    if not (run / picture.file).is_file():
+        return "", "its file is gone"
     try:
         with Image.open(run / picture.file, formats=["PNG"]) as image:
             if image.size != (max(1, picture.width), max(1, picture.height)):
@@ -117,8 +119,6 @@ def _png(run: Path, picture: PictureRecord, width: int) -> tuple[str, str]:
             out = io.BytesIO()
             # A desktop has few colours: a palette is a third of the bytes.
             shown.quantize(256).save(out, "PNG")
-    except FileNotFoundError:
-        return "", "its file is gone"
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
         return "", "its file is damaged"
     return base64.b64encode(out.getvalue()).decode("ascii"), ""
