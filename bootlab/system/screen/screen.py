@@ -19,6 +19,10 @@ _OTHERS: Final = re.compile(
 )
 """Its other devices with a picture (`-device help`): they draw when its main loop lets them, or nobody has tried."""
 
+_WITH_KEYBOARD: Final = ("q35", "pc")
+"""Machines of QEMU's that have a PS/2 keyboard by themselves."""
+_KEYBOARD: Final = re.compile(r"virtio-keyboard(-.*)?|usb-kbd|i8042")
+
 _HOUR_MS: Final = 3600 * 1000
 _SIDE: Final = 32767
 _OF_KINDS: Final = {
@@ -144,6 +148,16 @@ def expect_first_display(devices: Sequence[str]) -> None:
         f'screen: "{first}" is the first in machine.devices, and cannot be looked at: '
         f"that would not repeat; {known} can, in its place or ahead of it"
     )
+
+
+def expect_keyboard(machine: str, devices: Sequence[str]) -> None:
+    """Raise ValueError for a machine without a keyboard: what is typed would go nowhere, and be marks all the same."""
+    names = [device.split(",")[0] for device in devices]
+    if machine not in _WITH_KEYBOARD and not any(_KEYBOARD.fullmatch(name) for name in names):
+        raise ValueError(
+            f'screen.typed: machine.type "{machine}" has no keyboard; machine.devices: "virtio-keyboard-pci", '
+            'or "qemu-xhci" and "usb-kbd", with the guest\'s driver for it'
+        )
 
 
 class GuestScreen(Part):

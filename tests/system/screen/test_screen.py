@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from bootlab.errors import InputError
 from bootlab.system import GuestScreen, System, read_system
-from bootlab.system.screen.screen import expect_first_display
+from bootlab.system.screen.screen import expect_first_display, expect_keyboard
 from tests.system.files import GOOD, write
 
 TYPED = {"typed": {"name": {"text": "x"}}}
@@ -91,6 +91,8 @@ def test_what_does_not_fit_is_refused(given: dict[str, Any], said: str) -> None:
         ({"machine": {"type": "q35", "devices": ["virtio-vga"]}}, '"virtio-vga" is the first in machine.devices'),
         ({"machine": {"type": "q35", "devices": ["virtio-gpu-pci,xres=9", "VGA"]}}, '"virtio-gpu-pci" is the first'),
         ({"clock": {"kind": "wall"}}, "at times of the virtual clock"),
+        ({"machine": {"type": "virt", "devices": ["bochs-display"]}}, 'machine.type "virt" has no keyboard'),
+        ({"machine": {"type": "microvm", "options": {"pcie": "on"}, "devices": ["VGA"]}}, '"microvm" has no keyboard'),
         ({"marks": {"name": "do_exit"}}, "screen.typed.name: there is another mark of this name"),
     ],
 )
@@ -110,6 +112,11 @@ def test_a_machine_has_to_have_it(parts: dict[str, Any], said: str) -> None:
 
 def test_another_screen_behind_the_first_is_none_of_its_business() -> None:
     expect_first_display(["virtio-rng-pci", "VGA,vgamem_mb=32", "virtio-gpu-pci"])
+
+
+def test_a_keyboard_may_be_one_of_its_devices() -> None:
+    for devices in (["virtio-keyboard-pci"], ["qemu-xhci", "usb-kbd,id=k"]):
+        expect_keyboard("virt", ["bochs-display", *devices])
 
 
 def test_a_mark_behind_a_circle_is_no_part_of_it() -> None:
