@@ -1,13 +1,14 @@
 """Fills a boot's record from what was observed: the plugin's trace where there is one, else the console's stamps."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Final
 
 from bootlab.measure.board_stages import phase_records, stage_records
 from bootlab.measure.causes.board import board_remarks
 from bootlab.measure.causes.ending import Ending
+from bootlab.measure.causes.unseen import screen_remarks
 from bootlab.measure.clone import counted_from_snapshot, marks_of_clone, phases_of_clone, restored_record
 from bootlab.measure.guest.clock import HOST, VIRTUAL, place_guest_clock
 from bootlab.measure.host.facts import read_host_facts
@@ -98,12 +99,7 @@ def fill_record(seen: ObservedBoot, ending: Ending, run: HostRun, pictures: Sequ
         seed=system.seed,
         outcome=ending.outcome,
         detail="; ".join([ending.detail, *run.doubts]).strip("; "),
-        remarks=[
-            *prepared.files.remarks,
-            *([] if trace is None else _refusals(trace)),
-            *run.remarks,
-            *board_remarks(system, marks.keys(), heard.text, marks_looked_for(prepared.plugin_config or "")),
-        ],
+        remarks=_remarks(seen, run, trace, marks, pictures),
         instructions=ready.instructions if ready is not None else None,
         idle_ns=trace.idle_ns(ready) if trace is not None and ready is not None else None,
         charged_ns=ready.charged_ns if ready is not None else 0,
@@ -180,13 +176,23 @@ def _phases(
 
 
 def _timings(system: System, marks: Mapping[str, int]) -> dict[str, int | None]:
-    since = {m.POWER_ON: 0, **marks}
-    bounds = {name: (since.get(one.after or m.POWER_ON), since.get(one.mark)) for name, one in system.timings.items()}
     # A stretch that ends before it begins is none.
     return {
         name: end - start if start is not None and end is not None and start <= end else None
-        for name, (start, end) in bounds.items()
+        for name, (start, end) in _timing_bounds(system, marks).items()
     }
+
+
+def _turned_timings(system: System, marks: Mapping[str, int]) -> Iterator[str]:
+    for name, (start, end) in _timing_bounds(system, marks).items():
+        if start is not None and end is not None and end < start:
+            one = system.timings[name]
+            yield f"timings.{name}: {one.mark} came before {one.after}, so nothing lies between them"
+
+
+def _timing_bounds(system: System, marks: Mapping[str, int]) -> dict[str, tuple[int | None, int | None]]:
+    since = {m.POWER_ON: 0, **marks}
+    return {name: (since.get(one.after or m.POWER_ON), since.get(one.mark)) for name, one in system.timings.items()}
 
 
 def _read_up_to(marks: Mapping[str, int], trace: PluginTrace | None) -> dict[str, int]:
@@ -252,6 +258,24 @@ def _collect_marks(said: Mapping[str, int], trace: PluginTrace | None, ready: St
 def _list_drivers(trace: PluginTrace | None) -> list[StageRecord]:
     found = [] if trace is None else [item for item in trace.marks.items() if item[0].startswith(m.DRIVER_PREFIX)]
     return [StageRecord(name=name.removeprefix(m.DRIVER_PREFIX), t_ns=stamp.t_ns) for name, stamp in found]
+
+
+def _remarks(
+    seen: ObservedBoot,
+    run: HostRun,
+    trace: PluginTrace | None,
+    marks: Mapping[str, int],
+    pictures: Sequence[PictureRecord],
+) -> list[str]:
+    config = seen.prepared.plugin_config or ""
+    return [
+        *seen.prepared.files.remarks,
+        *([] if trace is None else _refusals(trace)),
+        *run.remarks,
+        *([] if trace is None else screen_remarks(config, trace, pictures)),
+        *_turned_timings(seen.system, marks),
+        *board_remarks(seen.system, marks.keys(), seen.heard.text, marks_looked_for(config)),
+    ]
 
 
 def _refusals(trace: PluginTrace) -> list[str]:

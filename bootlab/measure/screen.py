@@ -40,6 +40,12 @@ def film_of(pictures: list[PictureRecord]) -> Iterator[PictureRecord]:
         told.add(picture.t_ns)
 
 
+def pixels_sha256(image: Image.Image, picture: PictureRecord) -> str:
+    """Return the hash that the record has of a picture of these pixels, RGB."""
+    pixels = image.tobytes("raw", "BGRX") if picture.width and picture.height else b""
+    return hashlib.sha256(pixels).hexdigest()
+
+
 def _keep(picture: Picture, folder: Path) -> PictureRecord:
     what = "film" if picture.mark is None else re.sub(r"[^A-Za-z0-9_.-]", "_", picture.mark)
     path = folder / f"{picture.t_ns:015}-{what}.png"

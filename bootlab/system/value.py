@@ -38,7 +38,7 @@ from bootlab.system.power_on.hibernated import Restorer, expect_hibernated
 from bootlab.system.power_on.kept_ram import expect_kept_ram
 from bootlab.system.power_on.power_on import KeptRam, PowerOn, PowerOnKind
 from bootlab.system.power_on.wake import EarlyWake, expect_wakes
-from bootlab.system.screen.screen import DISPLAYS, GuestScreen
+from bootlab.system.screen.screen import GuestScreen, expect_first_display, expect_keyboard
 from bootlab.system.snapshot import Snapshot
 from bootlab.system.target.asked_machine import asked_defaults
 from bootlab.system.target.target import Target, is_asked_target, is_real_target, vmm_of
@@ -193,9 +193,9 @@ class System(Part):
     def _expect_screen(self, screen: GuestScreen) -> None:
         if self.clock.kind is not ClockKind.VIRTUAL or self.board is not None:
             raise ValueError("screen: it is looked at, at times of the virtual clock, on an emulated machine")
-        if not any(device.split(",")[0] in DISPLAYS for device in self.machine.devices):
-            known = " or ".join(f'"{name}"' for name in DISPLAYS)
-            raise ValueError(f"screen: this machine has none that can be looked at; machine.devices: {known}")
+        expect_first_display(self.machine.devices)
+        if screen.typed:
+            expect_keyboard(self.machine.type.value, self.machine.devices)
         others = {*self.marks, *(self.network.probes if self.network is not None else ())}
         for table, names in (("marks", screen.marks), ("typed", screen.typed)):
             for name in names:

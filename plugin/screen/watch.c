@@ -113,6 +113,12 @@ static bool stays(const struct screen_mark *mark, struct mark_state *state, cons
 	return state->holds && look->at.t_ns - state->since.t_ns >= (int64_t)mark->stays_ns;
 }
 
+/* Whether there is something to see of it: a region that is not on the screen neither changes nor stays. */
+static bool is_there(const struct screen_mark *mark, const struct frame *frame)
+{
+	return !mark->region.width || frame_holds(frame, &mark->region);
+}
+
 static bool is_made(struct watch *watch, const struct screen_mark *mark, struct mark_state *state, const struct look *look)
 {
 	/* What was there before it was looked for is looked at anew. */
@@ -129,9 +135,10 @@ static bool is_made(struct watch *watch, const struct screen_mark *mark, struct 
 	case SCREEN_ANSWERS:
 		/* The look that armed it came before the key. */
 		begin(state, look);
-		return watch->looked && look->changed && !frame_same(look->frame, look->before, &mark->region);
+		return watch->looked && look->changed && is_there(mark, look->frame) &&
+		       !frame_same(look->frame, look->before, &mark->region);
 	case SCREEN_IDLE:
-		if (!as_before || !is_quiet(watch, look, mark->busy_per_mille))
+		if (!as_before || !is_there(mark, look->frame) || !is_quiet(watch, look, mark->busy_per_mille))
 			begin(state, look);
 		return look->at.t_ns - state->since.t_ns >= (int64_t)mark->stays_ns;
 	}

@@ -172,6 +172,20 @@ static void test_typed(void)
 	watch_deinit(&watch);
 }
 
+static void test_region_that_is_not_on_the_screen(void)
+{
+	struct screen_mark marks[] = { { .kind = SCREEN_ANSWERS, .name = "answered", .after = "name", .region = { 3, 0, 2, 1 } },
+				       { .kind = SCREEN_IDLE, .name = "rest", .stays_ns = 20, .region = { 3, 0, 2, 1 } } };
+	struct config config = { .screen_marks = marks, .n_screen_marks = 2 };
+
+	begin(&config);
+	CHECK(!*look(1, 0));
+	watch_follow(&watch, "name", now_ns);
+	CHECK(!*look(2, 0) && !*look(3, 0)); /* no answer of it */
+	CHECK(!*look(3, 0) && !*look(3, 0) && !*look(3, 0)); /* no rest */
+	watch_deinit(&watch);
+}
+
 int main(void)
 {
 	test_painted();
@@ -180,6 +194,7 @@ int main(void)
 	test_pictured();
 	test_idle();
 	test_typed();
+	test_region_that_is_not_on_the_screen();
 	puts("test_watch: ok");
 	return 0;
 }

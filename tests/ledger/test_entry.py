@@ -55,12 +55,15 @@ def test_timings_are_in_the_entry_and_in_what_is_shown_of_it() -> None:
     middle = 40 + (len(boots) - 1) // 2
     assert felt.timings_ns == {"login": middle * MS, "never": None} and "timings_ns" not in plain.model_dump()
     shown = io.StringIO()
-    console = Console(file=shown, width=160)
+    console = Console(file=shown, width=80)
     console.print(side_by_side(plain, step(plain, felt)))
     console.print(log(History(felt.system, (plain, felt)), [step(plain, felt)]))
     rows = [" ".join(line.split()) for line in shown.getvalue().splitlines()]
-    assert f"login {middle}.00" in rows, "the entry before has none"
-    assert any("login ms" in row for row in rows) and any(f"{middle}.00" in row and "bbbb" in row for row in rows)
+    assert f"login {middle}.00" in rows and "never not seen" in rows, "the entry before has neither"
+    assert "date commit login ms never ms" in rows
+    assert [row.split(" ", 1)[1] for row in rows if row.endswith("not seen") and "bbbb" in row] == [
+        f"bbbbbbbbbbbb {middle}.00 not seen"
+    ]
 
 
 def test_a_boot_that_failed_makes_an_entry_that_says_so() -> None:

@@ -79,7 +79,9 @@ def test_timings_are_told_of_the_marks_that_came(tmp_path: Path) -> None:
     seen = observed(tmp_path, timings=asked)
     write_trace(seen, "mark kernel_entry 20 20", "guest early 45 30", "guest ready 90 70")
     seen.heard.feed(b"bootlab: mark ready\n", 5)
-    assert fill_record(seen, READY, RUN).timings_ns == {"felt": 25, "all": 90, "never": None, "turned": None}
+    record = fill_record(seen, READY, RUN)
+    assert record.timings_ns == {"felt": 25, "all": 90, "never": None, "turned": None}
+    assert record.remarks == ["timings.turned: kernel_entry came before early, so nothing lies between them"]
 
 
 def test_a_guest_cannot_move_one_of_our_marks(tmp_path: Path) -> None:

@@ -110,6 +110,7 @@ class PluginTrace:
     to the end, and how many of these at another moment than the model's. `looks`: at its screen, up to the end;
     `counts_reads`: stamps have what was read from disks; False as well where nothing ever was.
     `frames_up_to`: for each mark of the screen a hash of all frames up to the look that made it, and of their times.
+    `said_again`: names of guest marks that came a second time.
     """
 
     shift: int | None = None
@@ -129,6 +130,7 @@ class PluginTrace:
     counts_reads: bool = False
     looks: Looks | None = None
     frames_up_to: dict[str, str] = field(default_factory=dict)
+    said_again: list[str] = field(default_factory=list)
 
     def asked_for(self, feature: str) -> bool:
         """Return whether the plugin was told to do this; `exact` and `refused` say what came of it."""
@@ -272,18 +274,23 @@ class _TraceReader:
         elif kind == "seen":
             # Told when it was certain: the moment that it is of may lie before the record before it.
             last_ns, self.last_ns = self.last_ns, 0
-            trace.guest_marks.setdefault(words[0], self._stamp(words[1 : 1 + size]))
+            self._take_guest_mark(words[0], self._stamp(words[1 : 1 + size]))
             trace.frames_up_to.setdefault(words[0], f"{self._address(words[-1]):016x}")
             self.last_ns = max(last_ns, self.last_ns)
         elif kind in ("guest", "answered", "typed"):
-            stamp = self._stamp(words[1:])
-            trace.guest_marks.setdefault(words[0], stamp)
+            self._take_guest_mark(words[0], self._stamp(words[1:]))
             trace.charges_at.setdefault(words[0], dict(trace.charges))
         elif words[0] in trace.marks:
             raise InputError(f"{self.where}: mark {words[0]} is there twice")
         else:
             trace.marks[words[0]] = self._stamp(words[1:])
             trace.charges_at_marks[words[0]] = dict(trace.charges)
+
+    def _take_guest_mark(self, name: str, stamp: Stamp) -> None:
+        if name not in self.trace.guest_marks:
+            self.trace.guest_marks[name] = stamp
+        elif name not in self.trace.said_again:
+            self.trace.said_again.append(name)
 
     def _stamp(self, words: list[str]) -> Stamp:
         t_ns = self._number(words[0], 0, None)

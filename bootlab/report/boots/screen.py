@@ -4,7 +4,6 @@ import base64
 import io
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from statistics import median_low
 from typing import Final
 
 from PIL import Image
@@ -13,7 +12,8 @@ from rich.table import Table
 from rich.text import Text
 
 from bootlab.measure.record import BootRecord, Outcome, PictureRecord
-from bootlab.measure.screen import film_of
+from bootlab.measure.screen import film_of, pixels_sha256
+from bootlab.measure.statistics.series import median_ns
 from bootlab.report.parts.figures import count, median_boot, ms, percent, visible
 from bootlab.report.parts.html_tables import Cell, Column, table
 from bootlab.report.parts.markup import Content, Html, join, tag
@@ -23,6 +23,7 @@ from bootlab.timeline import marks as m
 
 _FILM_WIDTH: Final = 320
 _MARK_WIDTH: Final = 1024
+_ANOTHER: Final = "its file is not the picture that was taken"
 
 
 def screen_lines(records: Sequence[BootRecord]) -> list[RenderableType]:
@@ -41,21 +42,22 @@ def screen_lines(records: Sequence[BootRecord]) -> list[RenderableType]:
 
 
 def screen_change(before: Sequence[BootRecord], after: Sequence[BootRecord]) -> list[RenderableType]:
-    """Return the timings that both sides have, side by side."""
-    names = [name for name in _names(before) if name in _names(after)]
+    """Return the timings of two sides whose screens were looked at, side by side."""
+    names = list(dict.fromkeys([*_names(before), *_names(after)])) if _names(before) and _names(after) else []
     if not names:
         return []
     rows: Table = plain_table("mark, since", "", "before ms>", "after ms>", "change ms>", "change %>")
     for name in names:
         for since, times in (("", _times), (_after(before, name), _spans)):
             one, other = _median(times(before, name)), _median(times(after, name))
-            if since == m.POWER_ON or one is None or other is None:
+            if since == m.POWER_ON or (one is None and other is None):
                 continue
-            change = other - one
-            style = "green" if change < 0 else "red" if change > 0 else ""
+            change = other - one if one is not None and other is not None else None
+            style = "green" if (change or 0) < 0 else "red" if (change or 0) > 0 else ""
             figures = (Text(figure, style=style) for figure in (ms(change, sign=True), percent(change, one, sign=True)))
             label = Text(visible(name if not since else ""), overflow="fold")
-            rows.add_row(label, Text(visible(since or m.POWER_ON), overflow="fold"), ms(one), ms(other), *figures)
+            rows.add_row(label, Text(visible(since or m.POWER_ON), overflow="fold"), ms(one) or "not seen",
+                         ms(other) or "not seen", *figures)  # fmt: skip
     return [Text(), rows]
 
 
@@ -78,7 +80,7 @@ def screen_section(records: Sequence[BootRecord], side: str = "") -> Html:
     ]
     many = f", medians of {len(records)} boots" if len(records) > 1 else ""
     caption = f"Marks, ms since power-on{many}, and since the mark that each comes behind."
-    shown = median_boot(records)
+    shown = median_boot([record for record in records if record.screen is not None])
     name, title = (f"screen-{side}", f"On the screen, {side}") if side else ("screen", "On the screen")
     return section(
         name, title, table(caption, columns, rows), _film(shown),
@@ -90,30 +92,36 @@ def _film(record: BootRecord) -> Html:
     assert record.screen is not None
     frames: list[Content] = []
     for picture in film_of(record.screen.pictures):
-        data = _png(Path(record.run) / picture.file, _FILM_WIDTH if picture.mark is None else _MARK_WIDTH)
+        data, gone = _png(Path(record.run), picture, _FILM_WIDTH if picture.mark is None else _MARK_WIDTH)
         what = f"{picture.mark or ''} {ms(picture.t_ns)} ms".strip()
         shown: Content = (
             tag("img", src=f"data:image/png;base64,{data}", alt=f"the screen at {what}", loading="lazy")
             if data
-            else tag("span", "its file is gone", class_="gone")
+            else tag("span", gone, class_="gone")
         )
         frames.append(tag("figure", shown, tag("figcaption", what), class_="mark" if picture.mark else "frame"))
     return tag("div", join(frames), class_="film", role="group", aria_label="film", tabindex=0)
 
 
-def _png(path: Path, width: int) -> str:
-    """Return a picture that is no wider, as a page carries it; empty where the file is gone or damaged."""
+def _png(run: Path, picture: PictureRecord, width: int) -> tuple[str, str]:
+    """Return a picture that is no wider, as a page carries it; where there is none that was taken, why."""
+    if not (run / picture.file).is_file():
+        return "", "its file is gone"
     try:
-        with Image.open(path, formats=["PNG"]) as image:
+        with Image.open(run / picture.file, formats=["PNG"]) as image:
+            if image.size != (max(1, picture.width), max(1, picture.height)):
+                return "", _ANOTHER
             shown = image.convert("RGB")
+            if pixels_sha256(shown, picture) != picture.pixels_sha256:
+                return "", _ANOTHER
             if shown.width > width:
                 shown = shown.resize((width, max(1, round(shown.height * width / shown.width))))
             out = io.BytesIO()
             # A desktop has few colours: a palette is a third of the bytes.
             shown.quantize(256).save(out, "PNG")
-    except (OSError, ValueError, SyntaxError):
-        return ""
-    return base64.b64encode(out.getvalue()).decode("ascii")
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
+        return "", "its file is damaged"
+    return base64.b64encode(out.getvalue()).decode("ascii"), ""
 
 
 def _names(records: Sequence[BootRecord]) -> list[str]:
@@ -144,7 +152,7 @@ def _spans(records: Sequence[BootRecord], name: str) -> list[int]:
 
 
 def _median(times: Sequence[int]) -> int | None:
-    return median_low(times) if times else None
+    return median_ns(times) if times else None
 
 
 def _pictures_line(record: BootRecord) -> str:

@@ -9,7 +9,14 @@ from bootlab.report.ledger.history_chart import MARKS, history_chart
 from bootlab.report.ledger.issue_table import issue_table
 from bootlab.report.ledger.site import INDEX, RunPage, SystemSite, day_of, label_of
 from bootlab.report.ledger.site_data import entries_block, functions_block
-from bootlab.report.ledger.text import changed_words, clock_words, commit_words, timing_names, verdict_words
+from bootlab.report.ledger.text import (
+    changed_words,
+    clock_words,
+    commit_words,
+    timing_names,
+    timing_words,
+    verdict_words,
+)
 from bootlab.report.parts.figures import count, ms, percent, spread_words
 from bootlab.report.parts.html_tables import Cell, Column, table
 from bootlab.report.parts.markup import Content, Html, join, tag
@@ -133,7 +140,7 @@ def _entries(site: SystemSite) -> Html:
             _ready(step.entry),
             Cell(spread_words(step.entry.spread_ns, step.entry.ready_ns), step.entry.spread_ns),
             Cell(minus(ms(step.saved_ns, sign=True)), step.saved_ns),
-            *(Cell(ms(taken := step.entry.timings_ns.get(name)), taken) for name in timings),
+            *(Cell(timing_words(step.entry, name), step.entry.timings_ns.get(name)) for name in timings),
             Cell(verdict_mark(step)),
             Cell(changed_words(step)),
             run_cell(site.reports.get(step.entry.key)),

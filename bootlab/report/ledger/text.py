@@ -10,6 +10,7 @@ from bootlab.ledger.file import History
 from bootlab.ledger.issue_costs import IssueRow, cost_of
 from bootlab.ledger.known_issues import KnownIssue
 from bootlab.ledger.steps import LedgerStep
+from bootlab.report.boots.timings import NOT_SEEN
 from bootlab.report.parts.figures import clock_sentence, count, ms, percent, visible
 from bootlab.report.parts.terminal_tables import keep_whole, plain_table
 
@@ -30,10 +31,8 @@ def standings(latest: Sequence[LedgerStep], histories: Sequence[History]) -> Ren
 
 def log(history: History, steps: Sequence[LedgerStep]) -> RenderableType:
     """Return the history of one system, the latest first."""
-    timings = timing_names(history.entries)
-    felt = [f"{visible(name)} ms>" for name in timings]
-    rows = plain_table("date", "commit", "ready ms>", "saved ms>", *felt, "verdict", "inputs changed", "note")
-    keep_whole(rows, rows.columns[: 4 + len(felt)])
+    rows = plain_table("date", "commit", "ready ms>", "saved ms>", "verdict", "inputs changed", "note")
+    keep_whole(rows, rows.columns[:4])
     for step in reversed(steps):
         entry = step.entry
         rows.add_row(
@@ -41,13 +40,13 @@ def log(history: History, steps: Sequence[LedgerStep]) -> RenderableType:
             commit_words(entry),
             _ready(entry),
             ms(step.saved_ns, sign=True),
-            *(ms(entry.timings_ns.get(name)) for name in timings),
             verdict_words(step),
             Text(changed_words(step)),
             Text(visible(entry.note)),
         )
     head = Text.assemble((visible(history.system), "bold"), f", {len(history.entries)} entries")
-    return Group(head, rows, Text(), *[Text(line, style="dim") for line in _clocks(steps)], *_remarks([history]))
+    clocks = [Text(line, style="dim") for line in _clocks(steps)]
+    return Group(head, rows, *_felt(steps), Text(), *clocks, *_remarks([history]))
 
 
 def side_by_side(before: LedgerEntry, step: LedgerStep) -> RenderableType:
@@ -65,7 +64,7 @@ def side_by_side(before: LedgerEntry, step: LedgerStep) -> RenderableType:
         for name in timings:
             first_ns, second_ns = before.timings_ns.get(name), after.timings_ns.get(name)
             saved = ms(first_ns - second_ns, sign=True) if first_ns is not None and second_ns is not None else ""
-            rows.add_row(Text(visible(name)), ms(first_ns), ms(second_ns), saved)
+            rows.add_row(Text(visible(name)), timing_words(before, name), timing_words(after, name), saved)
     if before.events or after.events:
         rows.add_section()
         for name in dict.fromkeys([*before.events, *after.events]):
@@ -130,6 +129,11 @@ def timing_names(entries: Sequence[LedgerEntry]) -> list[str]:
     return list(dict.fromkeys(name for entry in reversed(entries) for name in entry.timings_ns))
 
 
+def timing_words(entry: LedgerEntry, name: str) -> str:
+    """Return what a timing took; empty where the system of that entry has none of this name."""
+    return (ms(entry.timings_ns[name]) or NOT_SEEN) if name in entry.timings_ns else ""
+
+
 def commit_words(entry: LedgerEntry) -> str:
     """Return a commit as people read it: short, with a `+` where files differed from it."""
     hexadecimal = len(entry.commit) >= 40 and set(entry.commit) <= set("0123456789abcdef")
@@ -148,6 +152,18 @@ def changed_words(step: LedgerStep) -> str:
     """Return the inputs that changed; the plugin is one, and cannot matter."""
     names = [name for name in step.changed if name != "plugin"]
     return ", ".join(names) if len(names) <= _LEAST_INPUTS else f"{len(names)} inputs"
+
+
+def _felt(steps: Sequence[LedgerStep]) -> list[RenderableType]:
+    """Return the timings of the entries, in a table of their own: beside the others there is no room for three."""
+    names = timing_names([step.entry for step in steps])
+    if not names:
+        return []
+    rows = plain_table("date", "commit", *(f"{visible(name)} ms>" for name in names))
+    keep_whole(rows, rows.columns[:2])
+    for step in reversed(steps):
+        rows.add_row(_day(step.entry), commit_words(step.entry), *(timing_words(step.entry, name) for name in names))
+    return [Text(), rows]
 
 
 def _day(entry: LedgerEntry) -> str:

@@ -1,5 +1,6 @@
 """What a reader must know before reading a series or a difference. Different clocks are never compared."""
 
+from collections import Counter
 from collections.abc import Sequence
 
 from bootlab.errors import InputError
@@ -31,7 +32,7 @@ def warnings(before: Sequence[BootRecord], after: Sequence[BootRecord]) -> list[
     if one.board_model_label != other.board_model_label:
         which = f"{one.board_model_label} and {other.board_model_label}"
         found.append(f"The board models differ, {which}: figures of different models are not to be compared.")
-    found += [f"{record.system}: {remark}." for record in (one, other) for remark in record.remarks]
+    found += [f"{side[0].system}: {remark}" for side in (before, after) for remark in _remarks(side)]
     if one.accelerator != other.accelerator:
         found.append(f"One side ran under {one.accelerator}, the other under {other.accelerator}.")
     seeds = {record.seed for record in before}, {record.seed for record in after}
@@ -41,9 +42,19 @@ def warnings(before: Sequence[BootRecord], after: Sequence[BootRecord]) -> list[
 
 
 def series_warnings(records: Sequence[BootRecord]) -> list[str]:
-    """Return what a reader must know of a noisy series: two humps have no median worth quoting."""
-    times = ready_times(records)
-    if records[0].clock == "virtual" or not times or (found := humps(times)) is None:
-        return []
-    low, high = (f"{hump.n} boots around {ms(hump.median_ns)} ms" for hump in (found.low, found.high))
-    return [f"The distribution has two humps, {low} and {high}: its median describes neither."]
+    """Return what a reader must know of a series: what its boots remark, and two humps, which have no median."""
+    found = _remarks(records)
+    ready = ready_times(records)
+    if records[0].clock == "virtual" or not ready or (humped := humps(ready)) is None:
+        return found
+    low, high = (f"{hump.n} boots around {ms(hump.median_ns)} ms" for hump in (humped.low, humped.high))
+    return [*found, f"The distribution has two humps, {low} and {high}: its median describes neither."]
+
+
+def _remarks(records: Sequence[BootRecord]) -> list[str]:
+    """Return what boots of one kind remark, each once, and in how many of them where that is not in all."""
+    told = Counter(remark for record in records for remark in dict.fromkeys(record.remarks))
+    return [
+        f"{remark}." if times == len(records) else f"{remark} (in {times} of {len(records)} boots)."
+        for remark, times in told.items()
+    ]

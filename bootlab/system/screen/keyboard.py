@@ -4,7 +4,9 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-_CHORD: Final = re.compile(r"[a-z0-9_]+(-[a-z0-9_]+)*")
+from bootlab.system.part import brief
+
+_CHORD: Final = re.compile(r"[a-z0-9_]{1,32}(-[a-z0-9_]{1,32}){0,7}")
 _PLAIN: Final[Mapping[str, str]] = {
     " ": "spc", "\n": "ret", "\t": "tab", "-": "minus", "=": "equal", "[": "bracket_left", "]": "bracket_right",
     ";": "semicolon", "'": "apostrophe", "`": "grave_accent", "\\": "backslash", ",": "comma", ".": "dot",
@@ -24,7 +26,10 @@ def chords_of_text(text: str) -> tuple[Chord, ...]:
 def chord(words: str) -> Chord:
     """Return the keys of `ctrl-alt-f2`. Raises ValueError for what is no such words."""
     if _CHORD.fullmatch(words) is None:
-        raise ValueError(f"{words!r} is not keys by QEMU's names with - between them, as in 'ret' or 'ctrl-alt-f2'")
+        raise ValueError(
+            f"{brief(words)!r} is not keys by QEMU's names with - between them, eight at most, as in 'ret' or "
+            "'ctrl-alt-f2'"
+        )
     return tuple(words.split("-"))
 
 

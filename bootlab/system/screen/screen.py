@@ -1,5 +1,7 @@
 """What a system file says of the screen: how often it is looked at, which marks are seen, what is typed when."""
 
+import re
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Final, Self
@@ -11,6 +13,15 @@ from bootlab.system.screen.keyboard import Chord, chord, chords_of_text
 
 DISPLAYS: Final = ("VGA", "bochs-display")
 """QEMU's devices whose picture follows from the guest's memory alone, so that a look at it repeats."""
+
+_OTHERS: Final = re.compile(
+    r"(virtio|vhost-user)-(vga|gpu)\b.*|qxl(-vga)?|(isa-)?cirrus-vga|isa-vga|secondary-vga|vmware-svga|ati-vga|ramfb"
+)
+"""Its other devices with a picture (`-device help`): they draw when its main loop lets them, or nobody has tried."""
+
+_WITH_KEYBOARD: Final = ("q35", "pc")
+"""Machines of QEMU's that have a PS/2 keyboard by themselves."""
+_KEYBOARD: Final = re.compile(r"virtio-keyboard(-.*)?|usb-kbd|i8042")
 
 _HOUR_MS: Final = 3600 * 1000
 _SIDE: Final = 32767
@@ -118,6 +129,36 @@ class Typed(Part):
         """Return what is pressed, one after the other."""
         return chords_of_text(self.text) if self.text is not None else tuple(chord(words) for words in self.keys)
 
+    @property
+    def lasts_ms(self) -> int:
+        """Return how long behind its mark the last key is let go."""
+        return self.after_ms + len(self.chords) * self.each_ms
+
+
+def expect_first_display(devices: Sequence[str]) -> None:
+    """Raise ValueError unless the first of these devices that has a picture is one that can be looked at."""
+    names = (device.split(",")[0] for device in devices)
+    first = next((name for name in names if name in DISPLAYS or _OTHERS.fullmatch(name)), None)
+    if first in DISPLAYS:
+        return
+    known = " or ".join(f'"{name}"' for name in DISPLAYS)
+    if first is None:
+        raise ValueError(f"screen: this machine has none that can be looked at; machine.devices: {known}")
+    raise ValueError(
+        f'screen: "{first}" is the first in machine.devices, and cannot be looked at: '
+        f"that would not repeat; {known} can, in its place or ahead of it"
+    )
+
+
+def expect_keyboard(machine: str, devices: Sequence[str]) -> None:
+    """Raise ValueError for a machine without a keyboard: what is typed would go nowhere, and be marks all the same."""
+    names = [device.split(",")[0] for device in devices]
+    if machine not in _WITH_KEYBOARD and not any(_KEYBOARD.fullmatch(name) for name in names):
+        raise ValueError(
+            f'screen.typed: machine.type "{machine}" has no keyboard; machine.devices: "virtio-keyboard-pci", '
+            'or "qemu-xhci" and "usb-kbd", with the guest\'s driver for it'
+        )
+
 
 class GuestScreen(Part):
     """The first screen of the machine, and its keyboard. All times are of the virtual clock."""
@@ -149,7 +190,22 @@ class GuestScreen(Part):
                     f"typed.{name}.each_ms: {typed.each_ms} ms is less than four looks of {self.every_us} us: "
                     "a key is pressed at one and let go at another"
                 )
+            if typed.lasts_ms > _HOUR_MS:
+                raise ValueError(
+                    f"typed.{name}: after_ms and {len(typed.chords)} keys of each_ms end after {typed.lasts_ms} ms; "
+                    "an hour is the most"
+                )
+        for name in self.after:
+            if circle := self._circle_from(name):
+                raise ValueError(f"after: {' behind '.join(circle)}: each waits for the other, and none is looked for")
         return self
+
+    def _circle_from(self, name: str) -> list[str]:
+        """Return the names from this one back to itself, each behind the next; empty where it leads elsewhere."""
+        after, path = self.after, [name]
+        while (before := after.get(path[-1])) is not None and before not in path:
+            path.append(before)
+        return [*path, name] if before == name else []
 
     @property
     def after(self) -> dict[str, str | None]:

@@ -7,6 +7,7 @@ key password 100000000 s down
 """
 
 import hashlib
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -24,6 +25,7 @@ _QUIET_MS = 500
 _BUSY_PERCENT = 10.0
 _FROM_POWER_ON = "-"
 _LARGEST_PIXELS = 1 << 26
+_LONGEST_SIDE = 32767
 _MS = 10**6
 
 
@@ -67,8 +69,9 @@ def picture_hashes(system: System) -> dict[str, str]:
 def write_pictures(system: System, directory: Path) -> str:
     """Write the pixels that marks are compared with, and return the lines that say where they are."""
     lines = []
-    for name, mark in _pictures(system.screen):
-        path = directory / f"picture-{name.replace('/', '_')}.pixels"
+    for number, (name, mark) in enumerate(_pictures(system.screen), 1):
+        # By number: two names may differ in what no file can be called.
+        path = directory / f"picture-{number}.pixels"
         path.write_bytes(_read_pixels(name, mark).tobytes())
         lines.append(f"picture {name} {path}\n")
     return "".join(lines)
@@ -106,14 +109,32 @@ def _presses(typed: Typed) -> Iterator[tuple[int, str, bool]]:
         yield from ((at_ns + typed.each_ms * _MS // 2, key, False) for key in reversed(chord))
 
 
+def _expect_pixels_of_a_screen(key: str, path: Path, image: Image.Image) -> None:
+    """Raise InputError for a picture that no frame can be as: one that would be another when made into one."""
+    if image.mode.startswith(("I", "F")):
+        raise InputError(
+            f"{key}: {path}: more than 8 bits of grey; a screen's pixels have 8 bits a colour",
+            hint="save it as an RGB PNG of 8 bits",
+        )
+    if image.has_transparency_data and image.convert("RGBA").getchannel("A").getextrema() != (255, 255):
+        raise InputError(
+            f"{key}: {path}: has pixels that are transparent; a screen has none", hint="save it as an RGB PNG"
+        )
+
+
 def _read_pixels(name: str, mark: ScreenMark) -> np.ndarray[tuple[int, int], np.dtype[np.uint32]]:
     """Return the pixels of a mark's region, row by row, as 0x00RRGGBB."""
     key, path = f"screen.marks.{name}.picture", mark.picture
     assert path is not None
     try:
-        with Image.open(path, formats=["PNG"]) as image:
-            if image.width * image.height > _LARGEST_PIXELS:
+        # Pillow has a limit of its own that it tells of, above this one.
+        with (
+            warnings.catch_warnings(action="ignore", category=Image.DecompressionBombWarning),
+            Image.open(path, formats=["PNG"]) as image,
+        ):
+            if image.width * image.height > _LARGEST_PIXELS or max(image.size) > _LONGEST_SIDE:
                 raise InputError(f"{key}: {path}: {image.width} x {image.height} is larger than any screen")
+            _expect_pixels_of_a_screen(key, path, image)
             colours = np.asarray(image.convert("RGB"), dtype=np.uint32)
     except (OSError, UnidentifiedImageError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
         raise InputError(f"{key}: {path}: not a PNG that can be read: {error}") from error

@@ -23,7 +23,7 @@ def _has_sessions(system: System, measured: Measured) -> str | None:
         return f"the root is {recipe.filesystem.value}; only from ext4 is read"
     if system.clock.kind is ClockKind.VIRTUAL and recipe.model is None:
         return "the root's disk answers at once on this clock (rootfs.model gives it the time of a real one)"
-    if system.screen is None or not any(typed.text for typed in system.screen.typed.values()):
+    if system.screen is None or not system.screen.typed:
         return "nobody logs in: the system types nothing ([screen.typed.NAME])"
     return None
 

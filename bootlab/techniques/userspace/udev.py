@@ -162,7 +162,8 @@ TECHNIQUES = (
             cost=(
                 "what only udev gives comes later: modules for processors, sound and sensors, owners and links of "
                 "their devices; a service before multi-user.target that needs one must wait for it by a .device unit, "
-                "or bring its subsystem into the drop-in"
+                "or bring its subsystem into the drop-in; a machine that never starts multi-user.target, or starts it "
+                "on demand, has them then or never"
             ),
             risk=Risk.FUNCTION,
             published=(

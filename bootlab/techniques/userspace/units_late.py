@@ -21,7 +21,7 @@ from bootlab.techniques.model.published import CROZAT_2008, Published, none_publ
 from bootlab.techniques.model.technique import Risk, Technique, Text
 
 LATE: Final = "units_late"
-"""The fact that the gate prints as it opens: which of the services were not active yet."""
+"""The fact that the gate prints as it begins: which of the services had not been started yet."""
 LEFT: Final = "units_left"
 """The fact that it prints of those that it did not start, for they were disabled or masked since."""
 GATE: Final = "/etc/bootlab/late"
@@ -30,6 +30,8 @@ UNWANTED: Final = "/etc/systemd/system.control"
 """Where systemd looks first (systemd.unit(5)): an empty file there masks a dependency of that name (load-dropin.c)."""
 OPENED: Final = "/run/bootlab-late"
 """There once the gate has opened, so that a goal which starts anew does not start what was stopped since."""
+_STARTED: Final = "InactiveExitTimestampMonotonic"
+"""When a unit was started last, 0: never. One that has done its work and ended is inactive again (Type=oneshot)."""
 _PROGRAM: Final = f"""# Says which services are yet to come, and ends when the machine has little to do:
 # for nine tenths of half a second no processor ran and no disk was waited for. It tries for a minute.
 if [ "$1" = open ]; then
@@ -41,10 +43,12 @@ if [ "$1" = open ]; then
 		case $line in
 		Id=*) unit=${{line#Id=}} ;;
 		UnitFileState=disabled | UnitFileState=masked*) left="$left $unit" unit= ;;
+		{_STARTED}=0) ;;
+		{_STARTED}=*) unit= ;;
 		'') [ -z "$unit" ] || set -- "$@" "$unit" ;;
 		esac
 	done <<END
-$(systemctl show -p Id -p UnitFileState UNITS)
+$(systemctl show -p Id -p UnitFileState -p {_STARTED} UNITS)
 
 END
 	[ "$left" ] && printf '%s\\n' "bootlab: fact LEFT$left" >/dev/console
@@ -54,11 +58,10 @@ late=
 while read -r line; do
 	case $line in
 	Id=*) unit=${{line#Id=}} ;;
-	ActiveState=active) ;;
-	ActiveState=*) late="$late ${{unit%.service}}" ;;
+	{_STARTED}=0) late="$late ${{unit%.service}}" ;;
 	esac
 done <<END
-$(systemctl show -p Id -p ActiveState UNITS)
+$(systemctl show -p Id -p {_STARTED} UNITS)
 END
 printf '%s\\n' "bootlab: fact FACT$late" >/dev/console
 for _ in $(seq 120); do
@@ -100,7 +103,8 @@ def _files(measured: Measured) -> dict[str, str]:
     names = " ".join(shlex.quote(f"{unit}.service") for unit in units)
     drop_in = "90-bootlab-late.conf"
     return {
-        GATE: _PROGRAM.replace("UNITS", names).replace("FACT", LATE).replace("LEFT", LEFT),
+        # The names last: one of them may have such a word in it.
+        GATE: _PROGRAM.replace("FACT", LATE).replace("LEFT", LEFT).replace("UNITS", names),
         UNIT: _SERVICE % goal,
         # A machine that is started without the goal, in text mode, has its services, too.
         f"/etc/systemd/system/multi-user.target.d/{drop_in}": _BRINGS,
@@ -145,7 +149,8 @@ TECHNIQUES = (
             cost=(
                 "they come seconds later, and systemd's targets are reached without them: who asks one that has "
                 "neither a socket nor a name on D-Bus finds nobody; a machine that is never idle starts them after a "
-                "minute"
+                "minute; `systemctl isolate` and the rescue mode stop them for good, since no target wants them: "
+                "`systemctl start` each, or boot"
             ),
             risk=Risk.FUNCTION,
             published=(

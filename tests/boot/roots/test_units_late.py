@@ -17,14 +17,21 @@ from tests.techniques.asking import NOTHING, applied
 pytestmark = [pytest.mark.boot, pytest.mark.network]
 
 WANTED = "multi-user.target.wants/cron.service multi-user.target.wants/rsyslog.service"
-AUDITED = replace(NOTHING, facts={NEEDLESS_UNITS: "cron rsyslog", GOAL_UNIT: "nginx", NEEDLESS_WANTED: WANTED})
+AUDITED = replace(NOTHING, facts={NEEDLESS_UNITS: "cron early rsyslog", GOAL_UNIT: "nginx", NEEDLESS_WANTED: WANTED})
 PROBES = {
     "/etc/systemd/system/told.service": """[Service]
 ExecStart=/bin/sh -c '\\
     until systemctl --quiet is-active cron && systemctl --quiet is-active rsyslog; do sleep 1; done; \\
     echo bootlab: fact came $$(systemctl is-active cron rsyslog) >/dev/console'
 """,
-    "/etc/systemd/system/multi-user.target.d/probes.conf": "[Unit]\nWants=told.service\n",
+    "/etc/systemd/system/multi-user.target.d/probes.conf": "[Unit]\nWants=told.service early.service\n",
+    # Which no folder of wants brings, so that nothing masks it: it has run and ended before the goal.
+    "/etc/systemd/system/early.service": """[Unit]
+Before=nginx.service
+[Service]
+Type=oneshot
+ExecStart=/bin/sh -c 'echo bootlab: early has run >/dev/console'
+""",
 }
 
 
@@ -46,5 +53,6 @@ def test_services_come_behind_the_goal_and_none_is_left_out(shop: Workshop, tmp_
     console = (tmp_path / "boot/console.log").read_text()
     assert record.outcome.value == "ready", f"{record.detail}\n{console[-4000:]}"
     assert record.facts["units_late"].split() == ["cron", "rsyslog"], "neither was up as nginx was"
+    assert console.count("bootlab: early has run") == 1, "what has ended before is neither late nor started again"
     assert record.facts["came"].split() == ["active", "active"]
     assert console.index("bootlab: check ok") < console.index("bootlab: fact came"), "the goal was not held up"

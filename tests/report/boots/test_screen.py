@@ -1,5 +1,6 @@
 """The timings of a screen as tables, and its film on a page. The records are fixtures with made-up figures."""
 
+import hashlib
 import re
 from pathlib import Path
 
@@ -12,6 +13,9 @@ from bootlab.report.boots.page import boot_page, compare_page, series_page
 from bootlab.report.boots.screen import screen_change, screen_lines, screen_section
 from tests.report.boots.test_text import printed, series
 
+# 30,000 x 30,000 pixels, by its own head.
+ENORMOUS = b"\x89PNG\r\n\x1a\n" + bytes.fromhex("0000000d4948445200007530000075300800000000434ca766")
+
 
 def seen(folder: Path, *, later_ns: int = 0) -> BootRecord:
     """Return a boot whose window was painted at 400 ms, and that was at rest 50 ms after the password."""
@@ -20,10 +24,10 @@ def seen(folder: Path, *, later_ns: int = 0) -> BootRecord:
     pictures = []
     for mark, t_ns, width in (("window", 400_000_000, 640), (None, 450_000_000, 640), ("desk", 560_000_000, 1)):
         name = f"screen/{t_ns}.png"
-        Image.new("RGB", (width, width // 2 or 1), "red").save(folder / name)
-        pictures.append(
-            PictureRecord(mark=mark, t_ns=t_ns, width=width, height=width // 2, pixels_sha256="", file=name)
-        )
+        height = width // 2 or 1
+        Image.new("RGB", (width, height), "red").save(folder / name)
+        red = hashlib.sha256(b"\0\0\xff\0" * width * height).hexdigest()
+        pictures.append(PictureRecord(mark=mark, t_ns=t_ns, width=width, height=height, pixels_sha256=red, file=name))
     after = {"window": "power_on", "password": "window", "desk": "password", "never": "desk"}
     screen = ScreenRecord(looks=1234, frames=7, after=after, frames_up_to={"desk": "00ff"}, pictures=pictures, lost=2)
     marks = {"full-boot": 300_000_000, "window": 400_000_000, "password": 500_000_000, "desk": 550_000_000 + later_ns}
@@ -66,7 +70,10 @@ def test_two_sides_are_laid_side_by_side(tmp_path: Path) -> None:
     shown = printed(text.comparison([before], [after]))
     assert re.search(r"desk +power_on +550\.00 +525\.00 +-25\.00 +-4\.5", shown)
     assert re.search(r"password +50\.00 +25\.00 +-25\.00 +-50\.0", shown)
+    # A mark of one side alone is one that the other has not seen; one that nobody has seen is none.
     assert "never" not in shown
+    only = before.model_copy(update={"marks": {name: t for name, t in before.marks.items() if name != "window"}})
+    assert re.search(r"window +power_on +not seen +400\.00 *$", printed(text.comparison([only], [after])), re.MULTILINE)
 
 
 def test_a_page_carries_the_film(tmp_path: Path) -> None:
@@ -76,6 +83,25 @@ def test_a_page_carries_the_film(tmp_path: Path) -> None:
     assert "window 400.00 ms" in page
     (tmp_path / "a" / "screen" / "450000000.png").unlink()
     assert "its file is gone" in boot_page(record)
+    # What is there is what was taken, or said not to be.
+    for width, colour in ((640, "blue"), (639, "red")):
+        Image.new("RGB", (width, 320), colour).save(tmp_path / "a" / "screen" / "400000000.png")
+        page = boot_page(record)
+        assert "its file is not the picture that was taken" in page and page.count("data:image/png;base64,") == 1
+    for damaged in (b"GIF89a", ENORMOUS):
+        (tmp_path / "a" / "screen" / "400000000.png").write_bytes(damaged)
+        assert "its file is damaged" in boot_page(record)
+
+
+def test_of_a_series_the_film_is_of_a_boot_that_was_looked_at(tmp_path: Path) -> None:
+    """The middle one may be one whose plugin was killed before it told of its looks."""
+    records = [seen(tmp_path / str(number)) for number in range(3)]
+    records[1] = records[1].model_copy(update={"screen": None})
+    assert "window 400.00 ms" in series_page(records)
+
+
+def test_two_sides_show_each_film(tmp_path: Path) -> None:
+    record = seen(tmp_path / "a")
     assert "On the screen" in series_page([record])
     both = compare_page([record], [seen(tmp_path / "b")])
     assert "On the screen, before" in both and "On the screen, after" in both

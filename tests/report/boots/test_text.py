@@ -219,6 +219,15 @@ def test_a_series_says_once_why_its_boots_were_not_ready() -> None:
     assert "0 of 2 boots ready" in shown and shown.count("IO-APIC") == 1
 
 
+def test_what_boots_of_a_series_remark_is_told_once() -> None:
+    first, *others = series("series-before.json")
+    told = [one.model_copy(update={"remarks": ["the screen is not looked at"]}) for one in others]
+    some = " ".join(printed(text.series([first, *told])).split())
+    assert some.count(f"caution: the screen is not looked at (in {len(others)} of {len(others) + 1} boots).") == 1
+    side = " ".join(printed(text.comparison([first, *told], [first])).split())
+    assert f"{first.system}: the screen is not looked at (in {len(others)} of" in side
+
+
 def test_a_guest_cannot_send_escapes_or_markup() -> None:
     record = series("series-panicked.json")[0].model_copy(update={"detail": "\x1b[2J\x07[red]boom[/red]"})
     out = printed(text.boot(record))

@@ -33,15 +33,19 @@ def test_a_boot_tells_each_and_what_was_not_seen() -> None:
 def test_a_series_tells_medians_and_how_far_they_lie_apart() -> None:
     boots = [felt(perceived=ms) for ms in (400.0, 420.0, 410.0, None)]
     shown = printed(Group(*timing_lines(boots)))
-    assert "timings: medians" in shown and re.search(r"perceived +410\.00 +400\.00 +420\.00", shown)
+    assert "timings: medians" in shown and re.search(r"perceived \(in 3 of 4\) +410\.00 +400\.00 +420\.00", shown)
+    assert "perceived (in 3 of 4)" in series_page(boots)
     assert "Medians of 4 boots. Timings say" in series_page(boots)
 
 
-def test_two_sides_are_laid_side_by_side_where_both_have_it() -> None:
+def test_two_sides_are_laid_side_by_side() -> None:
     before, after = [felt(perceived=400.0, gone=1.0, never=2.0)], [felt(perceived=300.0, new=1.0, never=None)]
     shown = printed(Group(*timing_change(before, after)))
     assert re.search(r"perceived +400\.00 +300\.00 +-100\.00 +-25\.0", shown)
     assert re.search(r"never +2\.00 +not seen *$", shown, re.MULTILINE)
-    assert "gone" not in shown and "new" not in shown
+    assert re.search(r"gone +1\.00 +not asked *$", shown, re.MULTILINE)
+    assert re.search(r"new +not asked +1\.00 *$", shown, re.MULTILINE)
+    some = printed(Group(*timing_change([*before, felt(perceived=None)], after)))
+    assert re.search(r"perceived +400\.00 \(in 1 of 2\) +300\.00", some)
     assert "perceived" in printed(text.comparison(before, after))
     assert "300.00" in compare_page(before, after)

@@ -29,6 +29,8 @@ def test_what_a_us_keyboard_has_not_got_is_refused(letter: str) -> None:
 
 def test_chords_are_words() -> None:
     assert chord("ctrl-alt-f2") == ("ctrl", "alt", "f2")
-    for wrong in ("", "-", "ctrl-", "Ret", "a b", "a\nkey x 0 b down"):
+    # A name as long, and as many keys at once, as the plugin would not take.
+    long = ("a" * 33, "-".join("abcdefghi"))
+    for wrong in ("", "-", "ctrl-", "Ret", "a b", "a\nkey x 0 b down", *long):
         with pytest.raises(ValueError, match="is not keys by QEMU's names"):
             chord(wrong)

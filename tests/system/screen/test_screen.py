@@ -8,6 +8,7 @@ from pydantic import ValidationError
 
 from bootlab.errors import InputError
 from bootlab.system import GuestScreen, System, read_system
+from bootlab.system.screen.screen import expect_first_display, expect_keyboard
 from tests.system.files import GOOD, write
 
 TYPED = {"typed": {"name": {"text": "x"}}}
@@ -64,6 +65,14 @@ def test_it_is_read_whole(tmp_path: Path) -> None:
         ({"typed": {"a": {"text": "\u00e4"}}}, "no key of a US keyboard types"),
         ({"typed": {"a": {"keys": ["Enter"]}}}, "is not keys by QEMU's names"),
         ({"typed": {"a": {"text": "x", "each_ms": 60}}}, "typed.a.each_ms: 60 ms is less than four looks of 16667 us"),
+        (
+            {"typed": {"a": {"text": "x" * 1000, "each_ms": 60_000}}},
+            "typed.a: after_ms and 1000 keys of each_ms end after 60000000 ms",
+        ),
+        (
+            {"marks": {"a": {"kind": "idle", "after": "b"}}, "typed": {"b": {"text": "x", "after": "a"}}},
+            "after: a behind b behind a: each waits for the other",
+        ),
         ({**TYPED, "marks": {"name": {"kind": "idle"}}}, "have one name"),
         ({"every_us": 10}, "greater than or equal to 1000"),
         ({"pixels": 10}, "Extra inputs"),
@@ -79,8 +88,11 @@ def test_what_does_not_fit_is_refused(given: dict[str, Any], said: str) -> None:
     ("parts", "said"),
     [
         ({"machine": {"type": "q35"}}, "this machine has none that can be looked at"),
-        ({"machine": {"type": "q35", "devices": ["virtio-vga"]}}, 'machine.devices: "VGA" or "bochs-display"'),
+        ({"machine": {"type": "q35", "devices": ["virtio-vga"]}}, '"virtio-vga" is the first in machine.devices'),
+        ({"machine": {"type": "q35", "devices": ["virtio-gpu-pci,xres=9", "VGA"]}}, '"virtio-gpu-pci" is the first'),
         ({"clock": {"kind": "wall"}}, "at times of the virtual clock"),
+        ({"machine": {"type": "virt", "devices": ["bochs-display"]}}, 'machine.type "virt" has no keyboard'),
+        ({"machine": {"type": "microvm", "options": {"pcie": "on"}, "devices": ["VGA"]}}, '"microvm" has no keyboard'),
         ({"marks": {"name": "do_exit"}}, "screen.typed.name: there is another mark of this name"),
     ],
 )
@@ -96,6 +108,21 @@ def test_a_machine_has_to_have_it(parts: dict[str, Any], said: str) -> None:
     with pytest.raises(ValidationError) as error:
         System.model_validate({**whole, **parts})
     assert said in str(error.value)
+
+
+def test_another_screen_behind_the_first_is_none_of_its_business() -> None:
+    expect_first_display(["virtio-rng-pci", "VGA,vgamem_mb=32", "virtio-gpu-pci"])
+
+
+def test_a_keyboard_may_be_one_of_its_devices() -> None:
+    for devices in (["virtio-keyboard-pci"], ["qemu-xhci", "usb-kbd,id=k"]):
+        expect_keyboard("virt", ["bochs-display", *devices])
+
+
+def test_a_mark_behind_a_circle_is_no_part_of_it() -> None:
+    circle = {"a": {"kind": "idle", "after": "b"}, "b": {"kind": "idle", "after": "c"}}
+    with pytest.raises(ValidationError, match="after: b behind c behind b: each waits"):
+        GuestScreen.model_validate({"marks": circle, "typed": {"c": {"text": "x", "after": "b"}}})
 
 
 def test_a_picture_that_is_not_there_is_named(tmp_path: Path) -> None:

@@ -61,8 +61,8 @@ def test_a_picture_is_its_pixels(tmp_path: Path) -> None:
     path = picture(tmp_path / "desk.png")
     given = system(marks={"desk": {"kind": "painted", "picture": path}})
     assert screen_lines(given).splitlines()[1:] == ["pictured desk -", "region desk 0 0 4 2"]
-    assert write_pictures(given, tmp_path) == f"picture desk {tmp_path}/picture-desk.pixels\n"
-    pixels = np.frombuffer((tmp_path / "picture-desk.pixels").read_bytes(), dtype="<u4")
+    assert write_pictures(given, tmp_path) == f"picture desk {tmp_path}/picture-1.pixels\n"
+    pixels = np.frombuffer((tmp_path / "picture-1.pixels").read_bytes(), dtype="<u4")
     assert [f"{pixel:06x}" for pixel in pixels[:3]] == ["000102", "030405", "060708"]
     assert len(pixels) == 8
 
@@ -71,7 +71,7 @@ def test_of_a_whole_screen_the_region_is_cut_out(tmp_path: Path) -> None:
     path = picture(tmp_path / "desk.png", "RGBA")
     part = system(marks={"desk": {"kind": "painted", "picture": path, "region": [1, 1, 2, 1]}})
     write_pictures(part, tmp_path)
-    pixels = np.frombuffer((tmp_path / "picture-desk.pixels").read_bytes(), dtype="<u4")
+    pixels = np.frombuffer((tmp_path / "picture-1.pixels").read_bytes(), dtype="<u4")
     assert [f"{pixel:06x}" for pixel in pixels] == ["0f1011", "121314"]
     whole = system(marks={"desk": {"kind": "painted", "picture": path}})
     assert picture_hashes(part).keys() == {"picture:desk"}
@@ -88,6 +88,29 @@ def test_a_picture_that_cannot_be_one_is_named(tmp_path: Path) -> None:
         path.write_bytes(content)
         with pytest.raises(InputError, match=r"screen.marks.desk.picture: .*desk.png: not a PNG that can be read"):
             screen_lines(system(marks={"desk": {"kind": "painted", "picture": path}}))
+
+
+def test_two_pictures_are_two_files_whatever_their_marks_are_called(tmp_path: Path) -> None:
+    path = picture(tmp_path / "desk.png")
+    one, other = ({"kind": "painted", "picture": path, "region": [x, 0, 1, 1]} for x in (0, 1))
+    lines = write_pictures(system(marks={"a/b": one, "a_b": other}), tmp_path).splitlines()
+    files = [Path(line.split(" ", 2)[2]).read_bytes() for line in lines]
+    assert [line.split()[1] for line in lines] == ["a/b", "a_b"] and files[0] != files[1]
+
+
+def test_a_picture_that_no_frame_can_be_as_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "desk.png"
+    given = system(marks={"desk": {"kind": "painted", "picture": path}})
+    for image, said in (
+        (Image.new("I;16", (2, 1), 0x1234), "more than 8 bits of grey"),
+        (Image.new("RGBA", (2, 1), (1, 2, 3, 254)), "has pixels that are transparent"),
+        (Image.new("RGB", (32768, 1)), "32768 x 1 is larger than any screen"),
+    ):
+        image.save(path)
+        with pytest.raises(InputError, match=f"screen.marks.desk.picture: .*{said}"):
+            screen_lines(given)
+    Image.new("RGBA", (2, 1), (1, 2, 3, 255)).save(path)
+    assert screen_lines(given)
 
 
 def test_marks_of_our_own_are_not_the_screens() -> None:

@@ -171,6 +171,9 @@ def test_what_a_session_opens_is_read_where_somebody_logs_in(rooted: System, evi
     marks = {"window": ScreenMark(kind=Seen.PAINTED), "there": ScreenMark(kind=Seen.ANSWERS, after="name")}
     screen = GuestScreen(marks=marks, typed={"name": Typed(after="window", text="ann\n")})
     seen = slow.model_copy(update={"screen": screen})
+    # Who picks a user and presses Enter logs in, too.
+    pressed = GuestScreen(marks=marks, typed={"name": Typed(after="window", keys=("down", "ret"))})
+    applied("rootfs_preload", slow.model_copy(update={"screen": pressed}), replace(NOTHING, facts=habits()))
     assert technique.change.learning is not None
     learning = technique.change.learning(seen)
     assert learning.rootfs is not None and learning.rootfs.preload is not None and learning.rootfs.preload.record

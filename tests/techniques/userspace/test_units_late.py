@@ -21,7 +21,9 @@ from tests.techniques.asking import ALL, NOTHING, applied, why_not
 DEBIAN = read_system(EXAMPLES / "distribution/on-hdd.toml")
 SYSTEMCTL = r"""if [ "$1" = show ]; then
 	printf '%s\n' 'Id=a@\x2d.service' UnitFileState=enabled '' Id=b.service UnitFileState=disabled ''
-	printf '%s\n' Id=c.service UnitFileState=masked-runtime '' Id=d.service UnitFileState=
+	printf '%s\n' Id=c.service UnitFileState=masked-runtime ''
+	printf '%s\n' Id=d.service UnitFileState= InactiveExitTimestampMonotonic=0 ''
+	printf '%s\n' Id=e.service UnitFileState=static InactiveExitTimestampMonotonic=1234
 else
 	printf '%s\n' "$@"
 fi
@@ -50,8 +52,15 @@ def test_nothing_waits_for_the_gate_that_starts_each_service_behind_the_goal() -
     assert {texts[name] for name in masks} == {""}, "what is not empty is no mask"
     assert "After=sysinit.target nginx.service\n" in texts[UNIT] and "DefaultDependencies=no\n" in texts[UNIT]
     assert texts[drop_in] == texts[of_target] == "[Unit]\nWants=bootlab-late.service\n"
-    assert "systemctl show -p Id -p ActiveState cron.service ssh.service)" in texts[GATE]
-    assert "systemctl show -p Id -p UnitFileState cron.service ssh.service)" in texts[GATE]
+    assert "systemctl show -p Id -p InactiveExitTimestampMonotonic cron.service ssh.service)" in texts[GATE]
+    assert "-p UnitFileState -p InactiveExitTimestampMonotonic cron.service ssh.service)" in texts[GATE]
+
+
+def test_a_service_may_be_called_as_it_likes() -> None:
+    facts = {**FOUND, NEEDLESS_UNITS: "LEFTOVER FACT"}
+    changed = applied("userspace_units_late", DEBIAN, replace(NOTHING, facts=facts))
+    assert changed.rootfs is not None
+    assert changed.rootfs.texts[GATE].count(" LEFTOVER.service FACT.service)") == 2
 
 
 def test_a_goal_that_opens_a_graphics_card_waits_for_that() -> None:
@@ -63,7 +72,8 @@ def test_a_goal_that_opens_a_graphics_card_waits_for_that() -> None:
     assert "\nExecStartPre=-/bin/udevadm wait --timeout=10 /dev/dri/card1\n" in seen.rootfs.texts[drop_in]
 
 
-def test_what_was_disabled_or_masked_since_is_left_alone_and_named(tmp_path: Path) -> None:
+def run_gate(tmp_path: Path, *words: str) -> str:
+    """Return what the gate prints where systemctl tells of five services; what it says of them goes into `told`."""
     changed = applied("userspace_units_late", DEBIAN, AUDITED)
     assert changed.rootfs is not None
     (tmp_path / "told").touch()
@@ -72,10 +82,21 @@ def test_what_was_disabled_or_masked_since_is_left_alone_and_named(tmp_path: Pat
     (tmp_path / "systemctl").write_text(f"#!/bin/sh\n{SYSTEMCTL}")
     (tmp_path / "systemctl").chmod(0o755)
     environment = {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
-    text = run(["sh", "-c", gate, "gate", "open"], env=environment).text
+    return run(["sh", "-c", gate.replace("seq 120", "seq 0"), "gate", *words], env=environment).text
+
+
+def test_what_was_disabled_or_masked_since_is_left_alone_and_named(tmp_path: Path) -> None:
+    """And what has been started already, by whoever asked for it, is not started again: it may have ended."""
+    text = run_gate(tmp_path, "open")
     assert text.splitlines() == ["--no-block", "start", r"a@\x2d.service", "d.service"]
     assert (tmp_path / "told").read_text() == "bootlab: fact units_left b.service c.service\n"
     assert (tmp_path / "opened").exists()
+
+
+def test_a_service_that_has_ended_is_not_late(tmp_path: Path) -> None:
+    run_gate(tmp_path)
+    assert (tmp_path / "told").read_text() == "bootlab: fact units_late d\n"
+    assert not (tmp_path / "opened").exists()
 
 
 def test_a_name_with_a_backslash_is_one_word_of_the_gate() -> None:
