@@ -60,7 +60,8 @@ def bisect(
         typer.Option("--packages", help="Not commits: versions of its kernel package that this machine's apt has."),
     ] = False,
     on: Annotated[
-        str | None, typer.Option("--on", metavar="FIGURE", help="Which figure: ready, phase:NAME. [default: ready]")
+        str | None,
+        typer.Option("--on", metavar="FIGURE", help="Which figure: ready, phase:NAME, timing:NAME. [default: ready]"),
     ] = None,
     limit: Annotated[
         str | None,

@@ -98,7 +98,7 @@ def gate(
         typer.Option(
             "--on",
             metavar="FIGURE[,FIGURE...]",
-            help="Which figures: ready, or phase:NAME, a phase as bootlab boot names it.",
+            help="Which figures: ready; phase:NAME, a phase as bootlab boot names it; timing:NAME, of [timings].",
         ),
     ] = "ready",
     seeds: Annotated[

@@ -1,4 +1,4 @@
-"""The figures that a gate watches: how long to ready, and how long each phase, in every boot of a family."""
+"""The figures that a gate watches, of every boot of a family: how long to ready, each phase, each of `[timings]`."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,10 +9,11 @@ from bootlab.experiments.verdict import Times
 from bootlab.ledger.commit import Commit
 from bootlab.ledger.entry import LedgerEntry, entry_of, expect_comparable
 from bootlab.measure.price import judged_view
-from bootlab.measure.record import BootRecord
+from bootlab.measure.record import BootRecord, Outcome
 
 READY = "ready"
 _PHASE = "phase:"
+_TIMING = "timing:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,7 @@ class GateBaseline:
         assert self.entry is not None
         if what != READY:
             raise InputError(
-                f"--on {what}: a ledger has the phases of one boot, and a gate needs those of all",
+                f"--on {what}: a ledger has a figure of one boot, or a median, and a gate needs those of all boots",
                 hint="--against a system file or a run",
             )
         if self.entry.ready_ns is None:
@@ -52,9 +53,10 @@ def parse_figures(words: str) -> list[str]:
     """Return the figures of `--on`. Raises InputError for a word that names none."""
     figures = [word.strip() for word in words.split(",")]
     for one in figures:
-        if one != READY and (not one.startswith(_PHASE) or one == _PHASE):
+        if one != READY and (not one.startswith((_PHASE, _TIMING)) or one in (_PHASE, _TIMING)):
             raise InputError(
-                f"--on {one or words}: not a figure", hint=f"{READY}, or {_PHASE}NAME as in phase:initcalls"
+                f"--on {one or words}: not a figure",
+                hint=f"{READY}, {_PHASE}NAME as in phase:initcalls, or {_TIMING}NAME of the system's [timings]",
             )
     return list(dict.fromkeys(figures))
 
@@ -66,9 +68,14 @@ def _some(family: Family | None) -> Family:
 
 
 def time_of(record: BootRecord, what: str) -> int | None:
-    """Return a figure of one boot; None where it was not ready. Raises InputError for a phase that it has not."""
+    """Return a figure of one boot; None where it was not ready.
+
+    Raises InputError for a phase or timing that it has not, or whose mark it has not seen.
+    """
     if what == READY:
         return record.total_ns
+    if what.startswith(_TIMING):
+        return _timing(record, what)
     name = what.removeprefix(_PHASE)
     phases = {phase.name: phase.duration_ns for phase in judged_view(record).phases}
     if name not in phases:
@@ -76,6 +83,24 @@ def time_of(record: BootRecord, what: str) -> int | None:
             f"--on {what}: a boot of {record.system} has no such phase", hint=f"it has {', '.join(phases)}"
         )
     return phases[name]
+
+
+def _timing(record: BootRecord, what: str) -> int | None:
+    name = what.removeprefix(_TIMING)
+    if name not in record.timings_ns:
+        raise InputError(
+            f"--on {what}: a boot of {record.system} has no such timing",
+            hint=f"it has {', '.join(record.timings_ns)}"
+            if record.timings_ns
+            else "[timings] names them: docs/screen.md",
+        )
+    time_ns = record.timings_ns[name]
+    if time_ns is None and record.outcome is Outcome.READY:
+        raise InputError(
+            f"--on {what}: a boot of {record.system}, seed {record.seed}, was ready, and has not seen it",
+            hint="booted.mark is what a boot ends at: one that comes behind the marks of its timings",
+        )
+    return time_ns
 
 
 def _times(records: Sequence[BootRecord], what: str) -> list[int]:

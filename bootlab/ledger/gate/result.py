@@ -13,7 +13,7 @@ SCHEMA: Final = "bootlab.gate/1"
 
 
 class GateFigure(Document):
-    """One figure that the gate watches. `what`: `ready`, or `phase:NAME`."""
+    """One figure that the gate watches. `what`: `ready`, `phase:NAME` or `timing:NAME`."""
 
     what: str
     before_ns: Nanoseconds

@@ -85,7 +85,7 @@ def test_a_ledger_is_held_against(place: Place) -> None:
         code, found = gate(place, slower, against)
         assert (code, found["against_commit"]) == (1, "v1")
         assert found["phases"]
-    with pytest.raises(InputError, match="a ledger has the phases of one boot"):
+    with pytest.raises(InputError, match="a ledger has a figure of one boot, or a median"):
         gate(place, slower, "ledger", "--on", "phase:initcalls")
     with pytest.raises(InputError, match="no entry of small has such a commit"):
         gate(place, slower, "ledger:v9")
@@ -100,6 +100,26 @@ def test_phases_are_watched_by_name(place: Place) -> None:
         gate(place, slower, base, "--on", "phase:lunch")
     with pytest.raises(InputError, match="--on lunch: not a figure"):
         gate(place, slower, base, "--on", "lunch")
+
+
+def test_timings_are_watched_by_name(place: Place) -> None:
+    base, slower = place.system("base"), place.system("slower", "slower")
+    for path in (base, slower):
+        timings = (
+            'to-user-space = { mark = "first_user_instruction" }\nwhole = { mark = "ready" }\nno = { mark = "never" }\n'
+        )
+        Path(path).write_text(f"{Path(path).read_text()}\n[timings]\n{timings}")
+    code, found = gate(place, slower, base, "--on", "timing:whole, timing:to-user-space")
+    longer = {one["what"]: (one["verdict"], one["longer_ns"]) for one in found["figures"]}
+    assert (code, longer["timing:whole"]) == (1, ("longer", 5_000_000))
+    assert longer["timing:to-user-space"] == ("unchanged", 0)
+    with pytest.raises(InputError, match=r"--on timing:no: a boot of base, seed 1, was ready, and has not seen it"):
+        gate(place, slower, base, "--on", "timing:no")
+    with pytest.raises(InputError, match=r"--on timing:lunch: a boot of base has no such timing") as caught:
+        gate(place, slower, base, "--on", "timing:lunch")
+    assert caught.value.hint == "it has to-user-space, whole, no"
+    with pytest.raises(InputError, match="--on timing:: not a figure"):
+        gate(place, slower, base, "--on", "timing:")
 
 
 def test_a_boot_that_fails_breaks_the_gate(place: Place, capsys: pytest.CaptureFixture[str]) -> None:
