@@ -73,6 +73,7 @@ cat /etc/needed >/dev/null || echo "bootlab: check failed: the application canno
 bootlab-mark ready
 echo "bootlab: fact clock_went $(($(date +%s) - before))"
 echo "bootlab: fact starts $(wc -l </starts)"
+echo "bootlab: fact note $(dd if=/dev/vdb bs=4096 skip=32766 count=1 2>/dev/null | head -n 1)"
 echo "bootlab: fact drawn $(od -An -N8 -tx1 /dev/urandom | tr -d ' ')"
 echo "bootlab: check ok"
 sleep 1000
@@ -351,6 +352,7 @@ def test_a_hibernated_machine_goes_on_with_random_numbers_of_its_own(sleeper: Bo
         assert record["outcome"] == "ready" and power_on(record) == ("image", None)
         assert 0 < record["marks"]["resuming"] < record["marks"]["woke"] < record["marks"]["ready"]
         assert record["facts"]["starts"] == "1", "it was started once, and its disk is as it left it"
+        assert record["facts"]["note"] == "bootlab-hibernation taken", "so it is not taken a second time"
     assert one["marks"] == again["marks"] and one["facts"]["drawn"] == again["facts"]["drawn"]
     assert one["facts"]["drawn"] != other["facts"]["drawn"], "another power-on draws other numbers from one image"
 
