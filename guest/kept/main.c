@@ -3,9 +3,9 @@
  * bootlab-kept: mounts the root out of RAM that has outlived the power, or out of its copy on disk and says why, and sees to it
  * once the system is ready that the next start finds a root in that RAM.
  *
- * A start from kept RAM is on trial: the header says so until the system is ready, and all of the region was compared. One that does
- * not get there, for whatever reason, is not tried again: the next start takes the disk. So nothing that is wrong with the RAM can
- * make a loop.
+ * A start from kept RAM is on trial: the header says so until the system is ready, and all of the region was compared. One that
+ * does not get there, for whatever reason, is not tried again: the next start takes the disk. So nothing that is wrong with the RAM
+ * can make a loop.
  */
 #include <errno.h>
 #include <fcntl.h>
