@@ -113,6 +113,7 @@ def boot(
             )
         request = LivesRequest(system, lives, life_s, [value.seed])
         return boot_lives(value, request, choose_place(None, parallel), json=json, runs=runs)
+    asked.expect_snapshot(value, runs)
     if not json:
         err.print(f"preparing {value.name}")
     warn_of_doubts(value)

@@ -15,7 +15,7 @@ from bootlab.build.boot_files import root_entries_of
 from bootlab.build.formats.sparse import copy_sparse
 from bootlab.build.root.kept_changes import spoil_changes
 from bootlab.build.root.kept_region import copy_kept_memory, spoil
-from bootlab.build.root.left_disks import MEMORY, disk_file, spoil_disks
+from bootlab.build.root.left_disks import MEMORY, disk_file, place_of, spoil_disks
 from bootlab.build.workshop import Workshop
 from bootlab.errors import BootFailed, InputError
 from bootlab.measure.guest.heard_console import HeardConsole
@@ -90,17 +90,15 @@ def _make_found(before: Prepared, system: System, left: Path, file_content: byte
     overlays = [shutil.copyfile(left / disk_file(index), out / disk_file(index)) for index in range(len(disks))]
     if fault is None:
         return
-    first = 1 if system.rootfs is not None else 0
-    places = {disk.filesystem: first + index for index, disk in enumerate(system.disks)}
     if system.changes_device is not None:
-        changes = places["changes"]
+        changes = place_of(system, "changes")
         spoil_changes(overlays[changes], disks[changes], fault)
     elif system.card is not None and system.card.swap_mib is not None:
         size = disks[0].stat().st_size
         spoil_disks(overlays[0], range(size - (system.card.swap_mib << 20), size), None, fault)
     else:
-        swap = places["swap"]
-        root = (overlays[0], disks[0]) if first else None
+        swap = place_of(system, "swap")
+        root = (overlays[0], disks[0]) if system.rootfs is not None else None
         spoil_disks(overlays[swap], range(disks[swap].stat().st_size), root, fault)
 
 

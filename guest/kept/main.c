@@ -3,8 +3,9 @@
  * bootlab-kept: mounts the root out of RAM that has outlived the power, or out of its copy on disk and says why, and sees to it
  * once the system is ready that the next start finds a root in that RAM.
  *
- * A start from kept RAM is on trial: the header says so until the system is ready. One that does not get there, for whatever
- * reason, is not tried again: the next start takes the disk. So nothing that is wrong with the RAM can make a loop.
+ * A start from kept RAM is on trial: the header says so until the system is ready, and all of the region was compared. One that
+ * does not get there, for whatever reason, is not tried again: the next start takes the disk. So nothing that is wrong with the RAM
+ * can make a loop.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -120,6 +121,8 @@ static int expect_header(const char *device, const struct plan *plan, struct hea
 		return why("the RAM was being filled when the power was cut");
 	if (!strcmp(ret->state, "trying"))
 		return why("the last start out of it did not become ready");
+	if (!strcmp(ret->state, "bad"))
+		return why("it was refused before");
 	if (strcmp(ret->state, "valid"))
 		return why("its state is %s", ret->state);
 	if (strcmp(ret->root, plan->root))
@@ -263,11 +266,26 @@ static void half_way(void)
 	make_mark("refill_half");
 }
 
-/* A copy of the disk in the region, compared with the tree block by block. 0, or -1 with the reason. */
+/* All of the region with the tree, block by block. 0, or -1 with the reason; `ret_wrong`: that a block is another. */
+static int compare_all(const char *region, const struct plan *plan, bool *ret_wrong)
+{
+	char device[VERITY_PATH];
+	int r = verity_make(CHECKED, region, plan, false, device);
+
+	*ret_wrong = false;
+	if (r)
+		return why("no dm-verity over it: %s", strerror(-r));
+	r = region_read_all(device, plan->image);
+	verity_remove(CHECKED);
+	*ret_wrong = r != 0;
+	return r ? why("a block is not what it was: %s", strerror(-r)) : 0;
+}
+
+/* A copy of the disk in the region, compared with the tree. 0, or -1 with the reason. */
 static int fill(const char *region, const char *disk, const struct plan *plan)
 {
 	struct header header = { .state = "filling", .bytes = plan->bytes };
-	char device[VERITY_PATH];
+	bool wrong;
 	int r;
 
 	memcpy(header.root, plan->root, sizeof header.root);
@@ -277,13 +295,8 @@ static int fill(const char *region, const char *disk, const struct plan *plan)
 	r = region_fill(region, disk, plan, half_way);
 	if (r)
 		return why("%s cannot be copied: %s", disk, strerror(-r));
-	r = verity_make(CHECKED, region, plan, false, device);
-	if (r)
-		return why("no dm-verity over it: %s", strerror(-r));
-	r = region_read_all(device, plan->image);
-	verity_remove(CHECKED);
-	if (r)
-		return why("%s is not the image that this initramfs is for: %s", disk, strerror(-r));
+	if (compare_all(region, plan, &wrong))
+		return wrong ? why("%s is not the image that this initramfs is for", disk) : -1;
 	strcpy(header.state, "valid");
 	r = region_write_header(region, plan, &header);
 	return r ? why("its header cannot be written: %s", strerror(-r)) : 0;
@@ -298,18 +311,26 @@ static void stand_back(void)
 	syscall(SYS_ioprio_set, 1, 0, IOPRIO_IDLE);
 }
 
-/* The system is ready, and its root is in the RAM. */
+/*
+ * The system is ready, and its root is in the RAM. A block that is read later only may be wrong, and would restart the machine each
+ * time that it is read, behind a trial that was passed: so those are looked at as well before it is.
+ */
 static int pass_trial(const char *region, const struct plan *plan)
 {
 	struct header header;
 	int r = region_read_header(region, plan, &header);
+	bool wrong = false;
 
 	/* That the root is not from the disk is told by a file in /dev, which may be missing for want of room. */
 	if (r || (r = header_expect_trial(&header, plan->root, plan->bytes)))
 		return why("no start out of it is on trial: %s", strerror(-r));
-	strcpy(header.state, "valid");
+	if (plan->verify == VERIFY_BLOCKS && compare_all(region, plan, &wrong) && !wrong)
+		return -1;
+	strcpy(header.state, wrong ? "bad" : "valid");
 	r = region_write_header(region, plan, &header);
-	return r ? why("its header cannot be written: %s", strerror(-r)) : 0;
+	if (r)
+		return why("its header cannot be written: %s", strerror(-r));
+	return wrong ? -1 : 0;
 }
 
 static int settle(void)
@@ -324,13 +345,16 @@ static int settle(void)
 		printf("bootlab: changes are not known to be good: %s\n", reason);
 	if (find(&plan, region))
 		goto refused;
+	stand_back();
 	if (!file_exists(DISK_OF_ROOT)) {
-		if (pass_trial(region, &plan))
-			goto refused;
+		if (pass_trial(region, &plan)) {
+			printf("bootlab: kept RAM is not taken again: %s\n", reason);
+			make_mark("not_kept");
+			return EXIT_FAILED;
+		}
 		make_mark("kept");
 		return 0;
 	}
-	stand_back();
 	if (file_read(DISK_OF_ROOT, disk, sizeof disk - 1) <= 0) {
 		why("%s: cannot be read", DISK_OF_ROOT);
 		goto refused;

@@ -4,8 +4,8 @@
  * machine of its own as it wakes; and in the initramfs of the next start, takes up an image or says why not. That start may be of
  * another kernel, which then enters the system's own where there is nothing to take up.
  *
- * A hibernation image is taken once: the kernel takes its signature away before it reads it, and so does this program from one that
- * it refuses. So nothing that is wrong with an image can make a loop.
+ * A hibernation image is taken once: its note says so from before the kernel looks at it, the kernel takes its signature away before
+ * it reads it, and so does this program from one that it refuses. So nothing that is wrong with an image can make a loop.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -208,8 +208,11 @@ static int resume(const char *device, bool early)
 	if (r)
 		return refuse(fd, reason);
 	memset(block, 0, PAGE);
-	if (getrandom(block, SEED, 0) != SEED || write_block(fd, at + PAGE))
+	if (getrandom(block, SEED, 0) != SEED || pwrite(fd, block, PAGE, at + PAGE) != PAGE)
 		return refuse(fd, "no random numbers can be left for it");
+	note_take(block);
+	if (write_block(fd, at))
+		return refuse(fd, "that it is taken cannot be noted");
 	if (fstat(fd, &status))
 		return refuse(fd, strerror(errno));
 	close(fd);

@@ -12,6 +12,7 @@
 #include "kept/header.h"
 
 static const char FIRST[] = "bootlab-hibernation 1\n";
+static const char TAKEN[] = "bootlab-hibernation taken\n";
 static const char SWAP[] = "SWAPSPACE2";
 
 /* Of the swap header (linux/swap.h): the number of its last page. */
@@ -52,6 +53,12 @@ int note_write(const char *kernel, const struct stamps *stamps, char ret[NOTE_SI
 	}
 	sprintf(ret + size, "crc %08" PRIx32 "\n", crc32_of(ret, (size_t)size));
 	return 0;
+}
+
+void note_take(char ret[NOTE_SIZE])
+{
+	memset(ret, 0, NOTE_SIZE);
+	memcpy(ret, TAKEN, sizeof TAKEN);
 }
 
 static int why(char ret[REFUSAL_MAX], const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -100,6 +107,8 @@ int note_check(const char note[NOTE_SIZE], const char *kernel, int (*stamp)(cons
 	size_t size = strlen(kernel);
 	int r;
 
+	if (!memcmp(note, TAKEN, sizeof TAKEN - 1))
+		return why(ret, "it was taken before");
 	if (note[NOTE_SIZE - 1] || !(end = find_end(note)))
 		return why(ret, "its note is missing or damaged");
 	line = note + sizeof FIRST - 1;

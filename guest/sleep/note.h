@@ -9,7 +9,12 @@
  *   device PATH CRC       CRC-32 of the first 4 KiB of a device that is mounted, 8 hexadecimal digits; one line each
  *   crc HEX               CRC-32 of all bytes above; the last line
  *
- * and zeros, in one block of 4 KiB. The block behind it has random bytes, which the kernel that takes the image up leaves for the
+ * and zeros, in one block of 4 KiB. Once the image is about to be taken up the block has one line in its place,
+ *
+ *   bootlab-hibernation taken
+ *
+ * which is flushed: the kernel takes the image's signature away, but flushes nothing, so after a power cut the image may be there
+ * again, over file systems that have been written to since and whose stamps are the same. The block behind it has random bytes, which the kernel that takes the image up leaves for the
  * machine that goes on: memory that is restored every morning would draw the same numbers every morning.
  */
 #ifndef BOOTLAB_SLEEP_NOTE_H
@@ -33,6 +38,9 @@ int note_find_room(const char first[NOTE_SIZE], uint64_t at);
 
 /* 0; -ENOSPC: there are more file systems than lines. */
 int note_write(const char *kernel, const struct stamps *stamps, char ret[NOTE_SIZE]);
+
+/* Say that the image is taken. */
+void note_take(char ret[NOTE_SIZE]);
 
 /*
  * 0 where this machine may take up the image that the note is beside; else the reason, and what `stamp` said of a device that it

@@ -18,7 +18,7 @@ from typing import IO, Final
 
 from bootlab.build.cache import Cache, file_sha256
 from bootlab.build.formats.sparse import copy_sparse
-from bootlab.errors import InputError
+from bootlab.errors import InputError, StoreError
 from bootlab.system import Fault, Rootfs
 
 PLAN: Final = "/etc/bootlab/kept"
@@ -130,7 +130,7 @@ def spoil(memory: Path, region: range, fault: Fault, content: bytes) -> None:
     """Do to a region in a machine's memory what the fault does; `content`: of the file that is spoilt.
 
     Faults of the boot before have left their traces already. Raises InputError for content that
-    is not there as it is, or elsewhere, too.
+    is not there as it is, or elsewhere, too; StoreError for a region without a header.
     """
     header_at = region.stop - _BLOCK
     with memory.open("r+b") as file:
@@ -152,8 +152,11 @@ def spoil(memory: Path, region: range, fault: Fault, content: bytes) -> None:
 
 def _header_at(file: IO[bytes], at: int) -> RegionHeader:
     file.seek(at)
-    header = read_header(file.read(_BLOCK))
-    assert header is not None  # a boot before has left it
+    if (header := read_header(file.read(_BLOCK))) is None:
+        raise StoreError(
+            "power_on: what the boot before has left in memory has no whole header any more",
+            hint="the folder `left` of bootlab's cache may go: what is in it is made again",
+        )
     return header
 
 

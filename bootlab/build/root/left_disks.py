@@ -11,7 +11,7 @@ from typing import Final
 from bootlab.build.cache import Cache
 from bootlab.errors import InputError
 from bootlab.process import run
-from bootlab.system import Fault
+from bootlab.system import Fault, System
 
 MEMORY: Final = "memory"
 """The file in which a boot leaves its memory to another."""
@@ -29,6 +29,15 @@ _FORMAT: Final = 1
 def disk_file(index: int) -> str:
     """Return the name of the file in which a boot leaves what it wrote to a disk."""
     return f"disk{index}.qcow2"
+
+
+def place_of(system: System, filesystem: str) -> int:
+    """Return which of its disks, the root's before all, a guest means by this file system: the first that has it.
+
+    Raises ValueError where none has.
+    """
+    known: list[str] = [disk.filesystem for disk in system.disks]
+    return (1 if system.rootfs is not None else 0) + known.index(filesystem)
 
 
 def make_swap(size_mib: int, cache: Cache) -> Path:
@@ -50,7 +59,7 @@ _ADMIN: Final = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}
 
 
 def spoil_disks(swap: Path, span: range, root: tuple[Path, Path] | None, fault: Fault) -> None:
-    """Do to the overlays of a machine's disks what the fault does. Raises InputError where there is no root to change.
+    """Do to the overlays of a machine's disks what the fault does. Raises InputError where there is none to do it to.
 
     `span`: where on its disk the swap area lies with its note, in bytes, and all that was written to that disk. `root`:
     the overlay of the root's disk, and the image that it lies over.
@@ -99,7 +108,11 @@ def _take_image(swap: Path, page: int) -> None:
     """Do to the swap area's header what a kernel does that takes its image (kernel/power/swap.c)."""
     header = _read_page(swap, page)
     before, now = header[-2 * _SIGNATURE : -_SIGNATURE], header[-_SIGNATURE:]
-    assert now == _IMAGE, now
+    if now != _IMAGE:
+        raise InputError(
+            'power_on.fault = "no-image": the boot before has left no image that could be taken away',
+            hint="without the fault a boot shows what is found: --power-on hibernated",
+        )
     _write_page(swap, page, header[: -2 * _SIGNATURE] + before + before)
 
 

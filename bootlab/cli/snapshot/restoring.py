@@ -20,7 +20,7 @@ from bootlab.measure.record_files import write_json
 from bootlab.report.boots.view import boot_view
 from bootlab.report.snapshot.view import clones_view
 from bootlab.snapshot.refusals import claim_clones
-from bootlab.system import ClockKind
+from bootlab.system import ClockKind, System
 from bootlab.targets.target import Prepared
 
 
@@ -58,6 +58,19 @@ class RestoreRequest:
             raise InputError("--parallel: is how many clones run at once: --clones N")
         if self.clones is not None and self.or_cold:
             raise InputError("--or-cold: one machine is booted cold, not --clones of them", hint="give one of the two")
+
+    def expect_snapshot(self, system: System, runs: Path | None) -> None:
+        """Raise InputError, StoreError, before anything is built, for a snapshot that is none, or beside a power-on."""
+        if self.snapshot is None:
+            return
+        if system.power_on is not None:
+            raise InputError(
+                f"--from {self.snapshot}: a machine that goes on from a snapshot is not switched on, and finds "
+                f'nothing: power_on.kind is "{system.power_on.kind.value}"',
+                hint="leave out --from, or --power-on; of a system file that has [power_on]: --power-on cold",
+            )
+        if not self.or_cold:
+            find_snapshot(self.snapshot, open_store(runs))
 
     @property
     def numbers(self) -> range:

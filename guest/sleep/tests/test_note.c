@@ -51,6 +51,8 @@ static void test_own_and_others(void)
 	driven = true;
 	write_one(0);
 	CHECK(!check("6.1 #1"));
+	note_take(note);
+	CHECK(check("6.1 #1") == -1 && !strcmp(reason, "it was taken before"));
 }
 
 static void test_every_bit(void)

@@ -224,6 +224,35 @@ def test_without_an_image_the_card_is_booted(on_host: OnHost) -> None:
     assert on_host.switch_on() == ["bootlab: fact hibernation none", "card"]
 
 
+def test_without_a_plan_the_card_is_booted_and_no_memory_is_written_to(on_host: OnHost) -> None:
+    assert BOARD.card is not None
+    at = BOARD.card.hibernation_at
+
+    def erase(card: bytearray) -> None:
+        card[at : at + 512] = bytes(512)
+
+    def lead_elsewhere(card: bytearray) -> None:
+        card[at + 16 : at + 16 + 9 * 4] = struct.pack("<9I", *[0xFFFFF000] * 9)
+
+    def cut(card: bytearray) -> None:
+        del card[at:]
+
+    def contradict(card: bytearray) -> None:
+        struct.pack_into("<I", card, at + 16 + 7 * 4, USED.start)  # `own`, where SPL's is not
+        struct.pack_into("<I", card, at + PLAN.size - 4, zlib.crc32(card[at : at + PLAN.size - 4]))
+
+    for wrong, said in (
+        (erase, "the card has no plan of it"),
+        (lead_elsewhere, "the card has no plan of it"),
+        (cut, "the card's plan of it cannot be read"),
+        (contradict, "the card's plan of it cannot be"),
+    ):
+        on_host.write_card(ComposedImage(pages_of(10)), wrong=wrong)
+        before = (on_host.folder / "memory").read_bytes()
+        assert on_host.switch_on() == [f"bootlab: fact hibernation_refused {said}", "mark hibernation_refused", "card"]
+        assert (on_host.folder / "memory").read_bytes() == before
+
+
 OUTSIDE = (MAPPED.stop >> 12, (MAPPED.start >> 12) - 1, 0, (1 << 20) + (USED.start >> 12), 0x7FFFFFFF)
 
 

@@ -15,7 +15,7 @@ from bootlab.build.root.kept_region import (
     read_header,
     spoil,
 )
-from bootlab.errors import InputError
+from bootlab.errors import InputError, StoreError
 from bootlab.system import Fault, KeptRam, Rootfs
 
 REGION = KeptRam(size_mib=2, at_mib=96)
@@ -145,6 +145,13 @@ def test_each_fault_changes_what_it_says(memory: Path) -> None:
     assert header_of(memory) is None
     spoil(memory, SPAN, Fault.RAM_LOST, b"")
     assert not memory.read_bytes()[REGION.start : REGION.start + REGION.size].strip(b"\0")
+
+
+def test_a_region_that_has_lost_its_header_cannot_be_spoilt_and_the_reason_is_told(memory: Path) -> None:
+    spoil(memory, SPAN, Fault.RAM_LOST, b"")
+    for fault in (Fault.OLD_IMAGE, Fault.IMAGE_BIT):
+        with pytest.raises(StoreError, match="has no whole header any more"):
+            spoil(memory, SPAN, fault, b"")
 
 
 def test_a_file_that_is_packed_cannot_be_spoilt(memory: Path) -> None:

@@ -4,9 +4,13 @@ import subprocess
 import zlib
 from pathlib import Path
 
+import pytest
+
 from bootlab.build.cache import Cache
-from bootlab.build.root.left_disks import make_swap, spoil_disks
-from bootlab.system import Fault
+from bootlab.build.root.left_disks import make_swap, place_of, spoil_disks
+from bootlab.errors import InputError
+from bootlab.sources import EXAMPLES
+from bootlab.system import Fault, read_system
 
 SIZE = 1 << 20
 NOTE_AT = SIZE - 8192
@@ -58,6 +62,23 @@ def test_an_image_that_was_taken_leaves_a_swap_area(tmp_path: Path) -> None:
     after = content(path)
     assert after[:4096] == header[:4076] + b"SWAPSPACE2" * 2
     assert after[4096:4101] == b"image" and after[NOTE_AT:].startswith(b"note")
+
+
+def test_without_an_image_there_is_none_to_take_away(tmp_path: Path) -> None:
+    path = overlay(tmp_path / "disks", {0: b"header".ljust(4086, b"\0") + b"SWAPSPACE2"})
+    with pytest.raises(InputError, match="has left no image that could be taken away"):
+        spoil_disks(path, range(SIZE), None, Fault.NO_IMAGE)
+
+
+def test_of_two_disks_with_swap_areas_the_guest_hibernates_into_the_first(tmp_path: Path) -> None:
+    text = (EXAMPLES / "persistence/hibernated.toml").read_text()
+    before, _, rest = text.replace("sleeper-init", str(EXAMPLES / "persistence/sleeper-init")).partition("[[disks]]\n")
+    more = '[[disks]]\nsize_mib = 8\n[[disks]]\nsize_mib = 9\nattach = "nvme"\n'
+    behind = '[[disks]]\nsize_mib = 10\nfilesystem = "swap"\n'
+    (tmp_path / "two.toml").write_text(f"{before}{more}[[disks]]\n{rest}{behind}".replace("/dev/vdb", "/dev/vdc"))
+    system = read_system(tmp_path / "two.toml")
+    assert system.swap_device == "/dev/vdc" and place_of(system, "swap") == 3
+    assert system.disks[place_of(system, "swap") - 1].size_mib == 192
 
 
 def test_a_swap_disk_that_is_made_here_has_room_for_the_note_of_the_guest(tmp_path: Path) -> None:

@@ -39,6 +39,23 @@ def test_options_that_do_not_go_together(words: str, said: str, tmp_path: Path) 
     assert not (tmp_path / "runs").exists()
 
 
+def test_what_cannot_be_restored_is_said_before_anything_is_prepared(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "init").write_text("#!/bin/sh\n")
+    (tmp_path / "s.toml").write_text(f'{SYSTEM}[initramfs]\ninit = "init"\nsleep_agent = true\n')
+    for words, said in (
+        ("--from last", "--from last: no snapshot in"),
+        (f"--from {tmp_path}", "holds no snapshot"),
+        ("--from last --power-on suspended", "is not switched on, and finds nothing: power_on.kind is"),
+        ("--from last --or-cold --power-on suspended", "is not switched on, and finds nothing"),
+        ("--from last --set power_on.kind=s2idle", "is not switched on, and finds nothing"),
+    ):
+        with pytest.raises(InputError, match=said):
+            run(["boot", str(tmp_path / "s.toml"), *words.split(), "--runs", str(tmp_path / "runs")])
+    assert "preparing" not in capsys.readouterr().err
+
+
 def test_which_clones_are_wanted() -> None:
     def numbers(clones: int | None, clone: int | None) -> list[int]:
         return list(RestoreRequest("1", clones, clone, False, False, None).numbers)
