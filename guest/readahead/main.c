@@ -21,6 +21,7 @@
 #include "replay.h"
 #include "shared/clock.h"
 #include "shared/files.h"
+#include "shared/rest.h"
 #include "shared/text.h"
 #include "store.h"
 
@@ -30,7 +31,7 @@
 #define WORD "bootlab_readahead"                         /* on the kernel's command line: none, block or need */
 
 enum { EXIT_IGNORED = 1, EXIT_USE = 2, IN_FLIGHT_TURNING = 8, IN_FLIGHT_FLASH = 4, MOST_IN_FLIGHT = 64 };
-enum { OLDEST_S = 30 * 24 * 3600, FIRST_BYTES = 4 << 20, GATE_MS = 2000, LEARNING_S = 600 };
+enum { OLDEST_S = 30 * 24 * 3600, FIRST_BYTES = 4 << 20, GATE_MS = 2000, LEARNING_S = 600, LEARN_ON_S = 60 };
 
 const char said_by[] = "bootlab-readahead";
 
@@ -43,7 +44,8 @@ static const char help[] =
 	"Read ahead what the last boot read from its disk.\n"
 	"\n"
 	"  start            read it, as PACK says; without one, learn what this boot reads\n"
-	"  goal             the boot is done: make PACK of what was learned, or note how long the boot took\n"
+	"  goal             the boot is done: note how long it took; or make PACK of what is learned until the machine\n"
+	"                   has nothing to do, for a minute at most\n"
 	"  show             print PACK\n"
 	"  forget           the next boot learns anew: for a package manager to call\n"
 	"  PACK             [default: " SHIPPED " if it is there, else " LEARNED "]\n"
@@ -251,8 +253,13 @@ static int goal(const struct work *work)
 	bool record;
 	int answer = EXIT_SUCCESS;
 
-	if (!take_pack(work, &pack, &record))
-		return record || !work->shipped ? learned(work, record) : EXIT_SUCCESS;
+	if (!take_pack(work, &pack, &record)) {
+		if (!record && work->shipped)
+			return EXIT_SUCCESS;
+		/* What the goal started is on its way: a login window reads the most of all that, seconds behind it. */
+		rest_await(LEARN_ON_S);
+		return learned(work, record);
+	}
 	why = outdated(work, &pack);
 	if (work->shipped) {
 		answer = EXIT_SUCCESS;
