@@ -206,7 +206,6 @@ PARTS = {
     "importers/bootchart/proc_stat.py": "importers/bootchart/test_tarball.py",
     "importers/serial/console_recording.py": "importers/serial/test_grabserial.py",
     "importers/systemd/svg_axis.py": "importers/systemd/test_plot_svg.py",
-    "measure/line_and_card_cost.py": "report/boots/test_page.py",
     "experiments/snapshot/restoring.py": "cli/snapshot/test_restoring.py",
     "measure/boot.py": "targets/replay/test_target.py",
     "measure/record.py": "cli/test_kinds.py",

@@ -50,15 +50,18 @@ def board_terms(record: BootRecord) -> BoardTerms | None:
 
 
 def modelled_load_ns(record: BootRecord) -> int | None:
-    """Return what loading took by the system's models, part of `total_ns`; None for a system that has no model.
+    """Return what loading took by the system's models, part of `total_ns`; None where nobody knows.
 
     Before power-on by the storage model, and as long as a bootloader waited for the card by the board model. A smaller
-    kernel takes less of it, whatever its instructions do.
+    kernel takes less of it, whatever its instructions do. Unknown for a system that has no model, and for a guest that
+    did not say what its bootloader waited, as one without /sys cannot.
     """
     if record.storage is None and record.board_model is None:
         return None
     terms = board_terms(record)
-    return record.load_ns + ((terms.loader_card_ns or 0) if terms is not None else 0)
+    if terms is None:
+        return record.load_ns
+    return None if terms.loader_card_ns is None else record.load_ns + terms.loader_card_ns
 
 
 def _count(record: BootRecord, name: str) -> int | None:

@@ -5,7 +5,7 @@ operations or a pointer in a register, had to be registered first: somebody offe
 """
 
 import bisect
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -16,7 +16,7 @@ from elftools.elf.elffile import ELFFile
 
 from bootlab.errors import InputError
 
-CALLS_READ_OF: Final = ("x86_64", "aarch64")
+CALLS_READ_OF: Final = ("x86_64", "aarch64", "armv7")
 """Architectures whose calls by name are read; riscv64's are pairs of instructions."""
 _MOST: Final = 1 << 16
 """Bytes: no function is longer than that; what follows the last one of a section is none of it."""
@@ -36,7 +36,7 @@ class NamedCalls:
         except (OSError, ELFError) as error:
             raise InputError(f"{vmlinux}: not a linked kernel: {error}") from error
         if self._find is None:
-            raise InputError(f"{vmlinux}: calls are read of x86-64 and arm64 kernels only")
+            raise InputError(f"{vmlinux}: calls are read of x86-64, arm64 and arm kernels only")
         self._starts = sorted(set(starts))
 
     def has(self, caller: int, callee: int) -> bool:
@@ -85,8 +85,48 @@ def _arm64_targets(start: int, code: bytes) -> frozenset[int]:
     )
 
 
+def _arm_targets(start: int, code: bytes) -> frozenset[int]:
+    # A function is in ARM or in Thumb code, and which is not told: it is read as both. That what is an instruction of
+    # the other should hit the very address of a function that was called is next to impossible.
+    return frozenset((*_a32_targets(start, code), *_t32_targets(start, code)))
+
+
+def _a32_targets(start: int, code: bytes) -> Iterator[int]:
+    words = np.frombuffer(code[: len(code) // 4 * 4], dtype="<u4").astype(np.int64)
+    # b and bl of any condition, 24 bits; blx, which goes over to Thumb code, has one bit more for half a word.
+    for place in np.flatnonzero(words & 0x0E000000 == 0x0A000000).tolist():
+        word = int(words[place])
+        half = (word >> 24 & 1) * 2 if word >> 28 == 0xF else 0
+        yield start + 4 * place + 8 + 4 * _signed(word & 0xFFFFFF, 24) + half
+
+
+def _t32_targets(start: int, code: bytes) -> Iterator[int]:
+    halves = np.frombuffer(code[: len(code) // 2 * 2], dtype="<u2").astype(np.int64)
+    first, second = halves[:-1], halves[1:]
+    # bl, blx and b.w, 25 bits; b<condition>.w, 21 bits (conditions 14 and 15 are other instructions).
+    wide = (first & 0xF800 == 0xF000) & (second & 0x8000 == 0x8000)
+    for place in np.flatnonzero(wide).tolist():
+        high, low = int(first[place]), int(second[place])
+        here, sign, j1, j2 = start + 2 * place + 4, high >> 10 & 1, low >> 13 & 1, low >> 11 & 1
+        if low & 0x5000:
+            i1, i2 = 1 - (j1 ^ sign), 1 - (j2 ^ sign)
+            offset = _signed(sign << 24 | i1 << 23 | i2 << 22 | (high & 0x3FF) << 12 | (low & 0x7FF) << 1, 25)
+            # blx comes to ARM code, whose words begin at multiples of four.
+            yield (here if low & 0x1000 else here & ~3) + offset
+        elif high >> 7 & 7 != 7:
+            yield here + _signed(sign << 20 | j2 << 19 | j1 << 18 | (high & 0x3F) << 12 | (low & 0x7FF) << 1, 21)
+    # b and b<condition> of half a word, cbz and cbnz.
+    for place in np.flatnonzero(halves & 0xF800 == 0xE000).tolist():
+        yield start + 2 * place + 4 + _signed((int(halves[place]) & 0x7FF) << 1, 12)
+    for place in np.flatnonzero((halves & 0xF000 == 0xD000) & (halves & 0x0E00 != 0x0E00)).tolist():
+        yield start + 2 * place + 4 + _signed((int(halves[place]) & 0xFF) << 1, 9)
+    for place in np.flatnonzero(halves & 0xF500 == 0xB100).tolist():
+        half = int(halves[place])
+        yield start + 2 * place + 4 + (half >> 9 & 1) * 64 + (half >> 3 & 0x1F) * 2
+
+
 def _signed(value: int, bits: int) -> int:
     return value - (1 << bits) if value >> (bits - 1) else value
 
 
-_TARGETS = {"EM_X86_64": _x86_targets, "EM_AARCH64": _arm64_targets}
+_TARGETS = {"EM_X86_64": _x86_targets, "EM_AARCH64": _arm64_targets, "EM_ARM": _arm_targets}

@@ -11,7 +11,7 @@ from enum import StrEnum
 
 from bootlab.build.kernel.objects import MAP_OPTION
 from bootlab.build.source.option_dependencies import OptionPlace
-from bootlab.system import System
+from bootlab.system import MachineType, System
 from bootlab.techniques.model.option_risks import Protection, protection_of
 
 GATES = ("EXPERT", "PROCESSOR_SELECT", MAP_OPTION)
@@ -35,6 +35,8 @@ _MENUS = (
     ("Kernel hardening options", Guard.HARDENING),
 )
 _CONSOLES = {"ttyS": "SERIAL_8250_CONSOLE", "ttyAMA": "SERIAL_AMBA_PL011_CONSOLE", "hvc": "VIRTIO_CONSOLE"}
+_BOARDS_UART = {MachineType.ORANGEPI_PC: "SERIAL_8250_DW"}
+"""What finds the UART behind ttyS, by the device tree; PCs find theirs without."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +107,8 @@ def _boot_contract(system: System) -> dict[str, str]:
     for name, option in _CONSOLES.items():
         if re.search(rf"(^|\s)console={name}\d", system.kernel.cmdline):
             needed[option] = f"the console is {name}"
+            if name == "ttyS" and system.machine.type in _BOARDS_UART:
+                needed[_BOARDS_UART[system.machine.type]] = f"the console is {name}, and this finds its UART"
     needed |= dict.fromkeys(system.appended_tree_options, "the device tree lies behind the kernel (card.device_tree)")
     if system.machine.vcpus > 1:
         needed["SMP"] = "the machine has more than one CPU"
