@@ -35,8 +35,8 @@ _MENUS = (
     ("Kernel hardening options", Guard.HARDENING),
 )
 _CONSOLES = {"ttyS": "SERIAL_8250_CONSOLE", "ttyAMA": "SERIAL_AMBA_PL011_CONSOLE", "hvc": "VIRTIO_CONSOLE"}
-_BOARDS_UART = {MachineType.ORANGEPI_PC: "SERIAL_8250_DW"}
-"""What finds the UART behind ttyS, by the device tree; PCs find theirs without."""
+_BOARDS_UART = {MachineType.ORANGEPI_PC: ("SERIAL_8250_DW", "SUN8I_H3_CCU", "PINCTRL_SUN8I_H3")}
+"""What finds the UART behind ttyS by the device tree, and gives it clock and pins; PCs find theirs without."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +107,8 @@ def _boot_contract(system: System) -> dict[str, str]:
     for name, option in _CONSOLES.items():
         if re.search(rf"(^|\s)console={name}\d", system.kernel.cmdline):
             needed[option] = f"the console is {name}"
-            if name == "ttyS" and system.machine.type in _BOARDS_UART:
-                needed[_BOARDS_UART[system.machine.type]] = f"the console is {name}, and this finds its UART"
+            uart = _BOARDS_UART.get(system.machine.type, ()) if name == "ttyS" else ()
+            needed |= dict.fromkeys(uart, f"the console is {name}, and its UART needs it")
     needed |= dict.fromkeys(system.appended_tree_options, "the device tree lies behind the kernel (card.device_tree)")
     if system.machine.vcpus > 1:
         needed["SMP"] = "the machine has more than one CPU"

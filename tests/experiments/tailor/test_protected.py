@@ -86,9 +86,9 @@ def test_what_the_user_asks_for_stays() -> None:
     assert guard_of(policy, "SOUND") is None
 
 
-def test_a_board_keeps_what_finds_its_uart() -> None:
+def test_a_board_keeps_what_its_uart_needs() -> None:
     board = Machine(type=MachineType.ORANGEPI_PC)
     for cmdline, guard in (("console=ttyS0,115200", Guard.BOOT), ("quiet", None)):
         policy = Policy(system(cmdline).model_copy(update={"machine": board}))
-        assert guard_of(policy, "SERIAL_8250_DW") is guard
+        assert {guard_of(policy, one) for one in ("SERIAL_8250_DW", "SUN8I_H3_CCU", "PINCTRL_SUN8I_H3")} == {guard}
     assert guard_of(Policy(system()), "SERIAL_8250_DW") is None
