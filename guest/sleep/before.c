@@ -9,16 +9,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "shared/files.h"
+#include "shared/rest.h"
 #include "shared/text.h"
 
 #define FOLDER "/etc/bootlab/sleep.d"
 #define DISKS "/sys/class/block"
 
-enum { NAMES = 1 << 14, WORD = 256, TEXT = 4096, LOOKS = 120, LOOK_NS = 500000000, TENTHS = 9 };
+enum { NAMES = 1 << 14, WORD = 256, TEXT = 4096, BIND_AFTER_S = 60 };
 
 /* What one file has had done. */
 struct done {
@@ -248,34 +248,6 @@ void bind_again(const struct lates *lates)
 			tell_devices("late_back", lates->list[i].file, lates, i);
 }
 
-/* What all processors have done since power-on, in ticks; "cpu  USER NICE SYSTEM IDLE DISK ..." of /proc/stat. */
-static bool read_ticks(unsigned long long *idle, unsigned long long *all)
-{
-	unsigned long long user, nice, system, disk, interrupts, soft;
-	char text[WORD];
-	ssize_t n = file_read("/proc/stat", text, sizeof text - 1);
-
-	text[n > 0 ? n : 0] = '\0';
-	if (sscanf(text, "cpu %llu %llu %llu %llu %llu %llu %llu", &user, &nice, &system, idle, &disk, &interrupts, &soft) != 7)
-		return false;
-	*all = user + nice + system + *idle + disk + interrupts + soft;
-	return true;
-}
-
-static void await_idle(void)
-{
-	const struct timespec pause = { .tv_nsec = LOOK_NS };
-	unsigned long long idle, all, idle_after, all_after;
-
-	for (int i = 0; i < LOOKS; i++) {
-		bool known = read_ticks(&idle, &all);
-
-		nanosleep(&pause, NULL);
-		if (known && read_ticks(&idle_after, &all_after) && (idle_after - idle) * 10 >= (all_after - all) * TENTHS)
-			return;
-	}
-}
-
 void bind_when_idle(const struct lates *lates)
 {
 	pid_t child = lates->n ? fork() : 1;
@@ -283,7 +255,7 @@ void bind_when_idle(const struct lates *lates)
 	if (child > 0)
 		return;
 	if (!child)
-		await_idle();
+		rest_await(BIND_AFTER_S);
 	/* Where there can be no second process they come at once. */
 	bind_again(lates);
 	fflush(stdout);

@@ -14,8 +14,9 @@
  *   bootlab-hibernation taken
  *
  * which is flushed: the kernel takes the image's signature away, but flushes nothing, so after a power cut the image may be there
- * again, over file systems that have been written to since and whose stamps are the same. The block behind it has random bytes, which the kernel that takes the image up leaves for the
- * machine that goes on: memory that is restored every morning would draw the same numbers every morning.
+ * again, over file systems that have been written to since and whose stamps are the same. The block behind it has random bytes,
+ * which the kernel that takes the image up leaves for the machine that goes on: memory that is restored every morning would draw
+ * the same numbers every morning.
  */
 #ifndef BOOTLAB_SLEEP_NOTE_H
 #define BOOTLAB_SLEEP_NOTE_H
