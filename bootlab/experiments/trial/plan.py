@@ -22,14 +22,18 @@ class Plan:
     techniques: tuple[str, ...] | None
     by_gain: bool
     keep_all: bool = False
+    account: str = ""
+    """The published table (`techniques.page`) whose order it has, by name; empty where it has nobody's."""
 
 
 PLANS: dict[str, Plan] = {}
 """Filled below; `bootlab techniques --plans` lists them."""
 
 
-def _add(name: str, summary: str, *techniques: str, by_gain: bool = False, keep_all: bool = False) -> None:
-    PLANS[name] = Plan(name, summary, techniques or None, by_gain, keep_all)
+def _add(
+    name: str, summary: str, *techniques: str, by_gain: bool = False, keep_all: bool = False, account: str = ""
+) -> None:
+    PLANS[name] = Plan(name, summary, techniques or None, by_gain, keep_all, account)
 
 
 _add("gain", "every technique alone, then those that helped in the order of their gain", by_gain=True)
@@ -70,6 +74,7 @@ _add(
     "cmdline_mitigations_off",
     "firmware_qboot",
     "firmware_pvh",
+    account="microvm-2024",
 )
 # "Timing Boot Time Reduction Techniques" (M. Opdenacker, Bootlin, 2019): the kernel's part, in the order of the talk.
 # LZO was the fastest of the compressions there and stayed on, so it is the last one here.
@@ -110,6 +115,7 @@ _add(
     "the ladder of the Bootlin board (2019), kernel part, in its order, whatever each step saves",
     *_BOARD_2019,
     keep_all=True,
+    account="board-2019",
 )
 _add(
     "camera-2019",
@@ -130,6 +136,7 @@ _add(
     "initramfs_application_only",
     "kernel_reduced",
     keep_all=True,
+    account="board-2019",
 )
 # "Improving boot time on a general Linux distribution" (F. Crozat, Mandriva, 2008): in the order of the text. Parallel
 # init by LSB headers comes before all of them there; a system started by systemd has it.
@@ -147,6 +154,7 @@ _add(
     "rootfs_readahead",
     "rootfs_preload",
     keep_all=True,
+    account="distribution-2008",
 )
 # What is still worth doing to a desktop's image: each is made of what one boot of it read or loaded.
 _add(
@@ -171,6 +179,7 @@ _add(
     "rootfs_readahead",
     "initramfs_opening_picture",
     keep_all=True,
+    account="car-2016",
 )
 # What a cloud's image waits for inside itself, found by `bootlab audit IMAGE`: what sshd stands behind, then what the
 # initramfs and the kernel do that this machine does not need.

@@ -3,6 +3,7 @@
 from bootlab.experiments.trial.result import Judged, StackName, TryResult
 from bootlab.report.parts.figures import COUNTED, ms, price_words, ratio_words, short_hashes
 from bootlab.report.parts.markdown import bold, code, markdown_table, plain, prose
+from bootlab.report.trial.published import published_figures
 from bootlab.report.trial.timings import timings_markdown
 from bootlab.report.trial.words import clock_words, in_order, kept_steps, time_words
 from bootlab.techniques.model.verdict import Verdict
@@ -35,7 +36,9 @@ def try_markdown(result: TryResult) -> str:
 
 def _stacks(result: TryResult) -> str:
     priced = result.price is not None
-    rows = [["baseline", "", ms(result.baseline.total_ns), *([ms(result.baseline.counted_ns)] * priced)]]
+    published = published_figures(result.plan)
+    beside = [""] if published else []
+    rows = [["baseline", "", ms(result.baseline.total_ns), *([ms(result.baseline.counted_ns)] * priced), *beside]]
     for stack, end in result.final.items():
         steps = kept_steps(result, stack)
         for number, step in enumerate(steps, 1):
@@ -43,9 +46,10 @@ def _stacks(result: TryResult) -> str:
             if number == len(steps):
                 ratio = f"{end.ratio:.2f}x {ratio_words(result.clock, result.price)}"
                 reached = f"{bold(reached)} {_END.get(StackName(stack), stack)}: {ratio}"
-            rows.append([code(step.technique), ms(step.saved_ns), reached, *([ms(step.counted_ns)] * priced)])
+            figures = [ms(step.saved_ns), reached, *([ms(step.counted_ns)] * priced)]
+            rows.append([code(step.technique), *figures, *([published.get(step.technique, "")] * len(beside))])
     titles = ["step, each on top of those above", "saved ms>", f"{time_words(result)} ms>"]
-    return markdown_table([*titles, *([f"{COUNTED} ms>"] * priced)], rows)
+    return markdown_table([*titles, *([f"{COUNTED} ms>"] * priced), *(["published"] * len(beside))], rows)
 
 
 def _alone(result: TryResult) -> str:

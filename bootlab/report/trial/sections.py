@@ -12,6 +12,7 @@ from bootlab.report.parts.figures import COUNTED, count, ms, percent, price_word
 from bootlab.report.parts.html_tables import Cell, Column, KindRow, table
 from bootlab.report.parts.markup import Content, Html, join, tag
 from bootlab.report.parts.sections import key_figure, key_figures, minus
+from bootlab.report.trial.published import published_figures
 from bootlab.report.trial.words import (
     KINDS,
     VERDICTS,
@@ -150,6 +151,8 @@ def ladder(result: TryResult) -> Html:
 def _rung(result: TryResult, step: Step, end_ns: int) -> list[Cell]:
     base_ns = result.baseline.total_ns
     notes: list[Content] = [tag("code", step.technique)]
+    if published := published_figures(result.plan).get(step.technique):
+        notes.append(tag("span", f"published: {published}", class_="detail"))
     if step.retried:
         notes.append(tag("span", "tried again here: alone it failed or did nothing", class_="detail"))
     if along := along_words(step):

@@ -10,6 +10,7 @@ from bootlab.experiments.trial.result import Judged, Step, TryResult
 from bootlab.report.lives.words import chance_words
 from bootlab.report.parts.figures import COUNTED, count, ms, percent, price_words, ratio_words, spread_words, visible
 from bootlab.report.parts.terminal_tables import CellBar, foot, keep_whole, plain_table
+from bootlab.report.trial.published import account_of, published_figures
 from bootlab.report.trial.timings import timing_table
 from bootlab.report.trial.words import (
     VERDICTS,
@@ -70,6 +71,7 @@ def try_result(result: TryResult) -> RenderableType:
         lines.append(_ladder(result))
         if any(step.retried for step in result.stack):
             lines.append(Text("* tried again here: alone it failed or did nothing", style="dim"))
+        lines += _published(result)
     lines += timing_table(result)
     if result.ablation:
         lines += [Text(), Text("ablation: each left out of the finished stack, the others left in"), _ablation(result)]
@@ -201,6 +203,19 @@ def _ladder(result: TryResult) -> Table:
             rows.add_row(Text(stack, style="bold"))
         rows.add_row(*_rung(result, step))
     return rows
+
+
+def _published(result: TryResult) -> list[RenderableType]:
+    """Return what the plan's account published of the steps that were booted, and of which machine; else nothing."""
+    account = account_of(result.plan)
+    published = published_figures(result.plan)
+    booted = [step.technique for step in result.stack if step.ready_ns is not None and step.technique in published]
+    if account is None or not booted:
+        return []
+    rows = plain_table("step", "published")
+    for technique in dict.fromkeys(booted):
+        rows.add_row(Text(technique, overflow="fold"), Text(published[technique], overflow="fold"))
+    return [Text(), Text(f"published of these steps: {account.where}"), rows]
 
 
 def _rung(result: TryResult, step: Step) -> list[RenderableType]:
