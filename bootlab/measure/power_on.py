@@ -7,6 +7,7 @@ import asyncio
 import hashlib
 import json
 import shutil
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -27,6 +28,12 @@ from bootlab.targets.boot_key import boot_key
 from bootlab.targets.target import TRACE, ConsoleBytes, Ended, EndReason, OpenedMachine, Prepared
 
 _FORMAT: Final = 1
+_CUT_OFF: Final[Mapping[Fault | None, PowerOnKind]] = {
+    Fault.HANG: PowerOnKind.SELF_REFRESH,
+    Fault.SAVE_CUT: PowerOnKind.SELF_REFRESH,
+    Fault.IMAGE_TAKEN: PowerOnKind.HIBERNATED,
+}
+"""A fault of a start that found something itself -> the kind of that start."""
 _SHOWN: Final = 160
 _HINT: Final = "docs/persistence.md says what the guest has to start once it is ready"
 
@@ -40,10 +47,9 @@ class Left:
 
 
 def system_before(system: System) -> System:
-    """Return the system as it is switched on before: cold, or from good kept RAM where that start is to be cut off."""
+    """Return the system as it is switched on before: cold, or from what was left well where that start is cut off."""
     assert system.power_on is not None
-    is_second = system.power_on.fault in (Fault.HANG, Fault.SAVE_CUT)
-    before = PowerOn(kind=PowerOnKind.SELF_REFRESH) if is_second else None
+    before = PowerOn(kind=kind) if (kind := _CUT_OFF.get(system.power_on.fault)) else None
     if system.hibernated_by_loader and system.power_on.kind is PowerOnKind.HIBERNATED:
         # A board's command line is on its card.
         system = system.with_cmdline(sleep_word(system))

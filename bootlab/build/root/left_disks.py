@@ -75,6 +75,8 @@ def spoil_disks(swap: Path, span: range, root: tuple[Path, Path] | None, fault: 
         _change(swap, f"write -z {begin} {note - begin}")
     elif fault is Fault.NO_IMAGE:
         _take_image(swap, span.start // _PAGE)
+    elif fault is Fault.IMAGE_TAKEN:
+        _bring_back_image(swap, span.start // _PAGE)
     elif fault is Fault.ROOT_CHANGED:
         if root is None:
             raise InputError('power_on.fault: "root-changed" is of a [rootfs] on a disk, and there is none')
@@ -114,6 +116,18 @@ def _take_image(swap: Path, page: int) -> None:
             hint="without the fault a boot shows what is found: --power-on hibernated",
         )
     _write_page(swap, page, header[: -2 * _SIGNATURE] + before + before)
+
+
+def _bring_back_image(swap: Path, page: int) -> None:
+    """Write the header that the disk has where it lost the write by which a kernel took the image: none flushes it."""
+    header = _read_page(swap, page)
+    before, now = header[-2 * _SIGNATURE : -_SIGNATURE], header[-_SIGNATURE:]
+    if now != before:
+        raise InputError(
+            'power_on.fault = "image-taken": the start before has taken no image',
+            hint="without the fault a boot shows what is found: --power-on hibernated",
+        )
+    _write_page(swap, page, header[:-_SIGNATURE] + _IMAGE)
 
 
 def _read_page(swap: Path, page: int) -> bytes:

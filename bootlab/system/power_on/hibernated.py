@@ -83,6 +83,11 @@ def _expect_of_board(system: "System") -> None:
             'power_on.fault = "root-changed" is of a root on a disk; of a board, whose root is in its kernel, '
             '"old-image"'
         )
+    if system.power_on is not None and system.power_on.fault is Fault.IMAGE_TAKEN:
+        raise ValueError(
+            'power_on.fault = "image-taken" is of a kernel that takes the image; of a board SPL does, which has the '
+            "card keep that before it reads on"
+        )
 
 
 def _expect_resume(system: "System", before: str, kernel: Kernel, initramfs: Initramfs | None) -> None:

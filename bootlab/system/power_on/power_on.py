@@ -149,12 +149,20 @@ class Fault(StrEnum):
     """The second half of the image was never written."""
     NO_IMAGE = "no-image"
     """There is no image: the machine was not hibernated, or its image was taken before."""
+    IMAGE_TAKEN = "image-taken"
+    """A start took the image, and its power was cut before its disk had kept that the swap area holds none now."""
     ROOT_CHANGED = "root-changed"
     """Another system has mounted the root since, and written to it."""
 
 
 OF_CHANGES: Final = (Fault.SAVE_CUT, Fault.CHANGES_BIT, Fault.CHANGES_HUNG)
-_OF_HIBERNATED: Final = (Fault.OTHER_KERNEL, Fault.IMAGE_CUT, Fault.NO_IMAGE, Fault.ROOT_CHANGED)
+_OF_HIBERNATED: Final = (
+    Fault.OTHER_KERNEL,
+    Fault.IMAGE_CUT,
+    Fault.NO_IMAGE,
+    Fault.IMAGE_TAKEN,
+    Fault.ROOT_CHANGED,
+)
 _OF_BOTH: Final = (Fault.OLD_IMAGE,)
 
 

@@ -20,7 +20,7 @@ _STOPS: Final = {Fault.REFILL_CUT: "refill_half", Fault.HANG: "root_kept", Fault
 _KEPT: Final = "kept"
 _SAVED: Final = "saved"
 """The last mark of a root with changes: docs/persistence.md has it save them once its RAM is seen to."""
-_HIBERNATING, _FAILED = "hibernating", "not_slept"
+_HIBERNATING, _FAILED, _WOKE = "hibernating", "not_slept", "woke"
 """guest/sleep/main.c"""
 
 
@@ -52,6 +52,8 @@ def leaving(system: System, folder: Path, found: LeftFiles | None) -> LeftFiles:
         overlays = None if system.changes_device is None else _overlays(system, folder, kept=True)
         return LeftFiles(MemoryFile(folder / MEMORY, shared=True), overlays, until=stop, stop=stop)
     overlays = _overlays(system, folder, kept=True)
+    if asked.fault is Fault.IMAGE_TAKEN:
+        return LeftFiles(overlays=overlays, until=_WOKE, stop=_WOKE)
     # A board's words are on its card (measure/power_on.py).
     words = "" if system.hibernated_by_loader else sleep_word(system)
     if system.restorer is not None:

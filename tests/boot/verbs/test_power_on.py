@@ -396,6 +396,7 @@ def test_an_image_waits_for_the_driver_of_each_disk_that_it_needs(sleeper: Boot)
         ("other-kernel", "it is of another kernel"),
         ("image-cut", "the kernel does not take it"),
         ("root-changed", "changed since it was made: the file system on /dev/vda"),
+        ("image-taken", "it was taken before"),
     ],
 )
 def test_an_image_that_is_not_this_machine_is_refused_and_it_starts_cold(

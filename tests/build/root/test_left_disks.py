@@ -64,6 +64,17 @@ def test_an_image_that_was_taken_leaves_a_swap_area(tmp_path: Path) -> None:
     assert after[4096:4101] == b"image" and after[NOTE_AT:].startswith(b"note")
 
 
+def test_an_image_comes_back_where_the_disk_lost_that_it_was_taken(tmp_path: Path) -> None:
+    header = b"header".ljust(4076, b"\0") + b"SWAPSPACE2" * 2
+    path = overlay(tmp_path / "disks", {0: header + b"image", NOTE_AT: b"note"})
+    spoil_disks(path, range(SIZE), None, Fault.IMAGE_TAKEN)
+    after = content(path)
+    assert after[:4096] == header[:4086] + b"S1SUSPEND\0"
+    assert after[4096:4101] == b"image" and after[NOTE_AT:].startswith(b"note")
+    with pytest.raises(InputError, match="the start before has taken no image"):
+        spoil_disks(path, range(SIZE), None, Fault.IMAGE_TAKEN)
+
+
 def test_without_an_image_there_is_none_to_take_away(tmp_path: Path) -> None:
     path = overlay(tmp_path / "disks", {0: b"header".ljust(4086, b"\0") + b"SWAPSPACE2"})
     with pytest.raises(InputError, match="has left no image that could be taken away"):

@@ -116,6 +116,11 @@ def test_of_a_board_its_loader_goes_on_from_the_swap_area_of_its_card(tmp_path: 
         ('"quiet"', '"resume=/dev/mmcblk0p2"', "kernel.cmdline: resume=/dev/mmcblk0p2"),
         ("sleep_agent = true", "", "initramfs.sleep_agent = true"),
         ('kind = "hibernated"', 'kind = "hibernated"\nfault = "root-changed"', '"old-image"'),
+        (
+            'kind = "hibernated"',
+            'kind = "hibernated"\nfault = "image-taken"',
+            "of a board SPL does",
+        ),
     ],
 )
 def test_a_board_that_could_not_hibernate_so_is_refused_by_key(tmp_path: Path, old: str, new: str, said: str) -> None:
