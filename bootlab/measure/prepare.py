@@ -12,14 +12,21 @@ from bootlab.timeline.marks import OWN
 
 
 def prepare(
-    shop: Workshop, system: System, *, watch: tuple[str, ...] = (), profile: ProfileRequest | None = None
+    shop: Workshop,
+    system: System,
+    *,
+    watch: tuple[str, ...] = (),
+    profile: ProfileRequest | None = None,
+    keeps: bool = False,
 ) -> Prepared:
     """Make or find all that `system` boots from. `watch`: kernel symbols whose first execution becomes `watch:SYMBOL`.
 
-    With `profile` the boots are profiled (virtual clock only). Raises InputError for files that cannot be right,
-    MissingTool for a QEMU that is absent or too old,
-    BootFailed for an earlier life of a disk image (`image.life`), or a boot before a power-on (`power_on`), that did
-    not end as it should.
+    With `profile` the boots are profiled (virtual clock only). With `keeps` the machine is to be kept in a snapshot:
+    one that cannot be is refused ahead of every build.
+
+    Raises InputError for files that cannot be right, MissingTool for a QEMU that is absent or too old, BootFailed for
+    an earlier life of a disk image (`image.life`), or a boot before a power-on (`power_on`), that did not end as it
+    should.
     """
     for key, part in (("booted.mark", system.booted), ("check.mark", system.check)):
         if part is not None and part.mark in OWN:
@@ -27,7 +34,7 @@ def prepare(
                 f"{key}: {part.mark!r} is a mark that bootlab makes itself, and this one is the guest's to make",
                 hint=f'for example {key} = "{"ready" if key == "booted.mark" else "checked"}"',
             )
-    prepared = target_of(system).prepare(shop, system, BootRequest(watch, profile))
+    prepared = target_of(system).prepare(shop, system, BootRequest(watch, profile, keeps))
     if system.power_on is not None and system.power_on.finds:
         left = leave(shop, prepare(shop, system_before(system)), system)
         return prepared.finding(left.folder, left.identity)

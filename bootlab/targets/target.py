@@ -376,11 +376,12 @@ class BootRequest:
     """What is asked of boots besides the system.
 
     `watch`: kernel symbols whose first execution becomes the mark `watch:SYMBOL`, where the target sees them.
-    `profile`: where the boots are to be profiled.
+    `profile`: where the boots are to be profiled. `keeps`: the machine is to be kept in a snapshot.
     """
 
     watch: tuple[str, ...] = ()
     profile: ProfileRequest | None = None
+    keeps: bool = False
 
 
 class Target(Protocol):

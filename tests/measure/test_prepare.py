@@ -29,3 +29,17 @@ def test_a_mark_of_bootlabs_own_is_not_the_guests_to_make(
     }
     with pytest.raises(InputError, match=rf"^{key}: '\w+' is a mark that bootlab makes itself"):
         prepare(Workshop(Cache(tmp_path)), System.model_validate({**values, **changes}))
+
+
+def test_a_machine_that_no_snapshot_can_hold_is_refused_ahead_of_its_files(tmp_path: Path) -> None:
+    values = {
+        "name": "made-up",
+        "machine": {"type": "q35"},
+        "kernel": {"image": tmp_path / "none"},
+        "disks": [{"size_mib": 16, "model": "ssd"}],
+        "booted": {"mark": "ready"},
+    }
+    with pytest.raises(InputError, match="disk0: a disk with a model, .* is not in a snapshot"):
+        prepare(Workshop(Cache(tmp_path)), System.model_validate(values), keeps=True)
+    with pytest.raises(InputError, match=r"kernel\.image"):
+        prepare(Workshop(Cache(tmp_path)), System.model_validate(values))

@@ -49,8 +49,8 @@ def snapshot(
     mark = default if at is None else at
     _expect_mark(mark)
     with naming(system):
-        prepared = prepare(open_shop(silent=json), value)
         # Before the run is on record: what cannot be kept is a mistake of the file.
+        prepared = prepare(open_shop(silent=json), value, keeps=True)
         prepared.expect_keepable()
         if memory not in prepared.memory_forms:
             forms = ", ".join(form.value for form in prepared.memory_forms)

@@ -76,5 +76,8 @@ class CloudHypervisorTarget(VmmTarget):
 
     vmm: ClassVar[Vmm] = CLOUD_HYPERVISOR
 
+    def expect_keepable(self, target: CloudHypervisor) -> None:
+        expect_keepable(target, self.vmm, {})
+
     def prepared(self, more: None, **found: Any) -> CloudHypervisorPrepared:
         return CloudHypervisorPrepared(**found)

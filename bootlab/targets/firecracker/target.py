@@ -60,10 +60,7 @@ class FirecrackerPrepared(VmmPrepared):
         return super(FirecrackerPrepared, self).tracing_vmm()
 
     def expect_keepable(self) -> None:
-        reasons = {
-            'target.huge_pages = "2M": Firecracker maps no memory file of huge pages': self.target.huge_pages != "None",
-        }
-        expect_keepable(self.target, self.vmm, reasons)
+        _expect_keepable(self.target)
 
     @property
     def memory_forms(self) -> tuple[MemoryForm, ...]:
@@ -178,6 +175,9 @@ class FirecrackerTarget(VmmTarget):
 
     vmm: ClassVar[Vmm] = FIRECRACKER
 
+    def expect_keepable(self, target: Firecracker) -> None:
+        _expect_keepable(target)
+
     def prepared(self, more: tuple[dict[str, Any] | None, Path | None], **found: Any) -> FirecrackerPrepared:
         metadata, jailer = more
         return FirecrackerPrepared(metadata=metadata, jailer=jailer, **found)
@@ -191,6 +191,13 @@ class FirecrackerTarget(VmmTarget):
         if target.jailer is not None:
             files["jailer"] = find_program(target.jailer, "target.jailer")
         return {name: file_sha256(path) for name, path in files.items() if path is not None}
+
+
+def _expect_keepable(target: Firecracker) -> None:
+    reasons = {
+        'target.huge_pages = "2M": Firecracker maps no memory file of huge pages': target.huge_pages != "None",
+    }
+    expect_keepable(target, FIRECRACKER, reasons)
 
 
 def _read_metadata(path: Path | None) -> dict[str, Any] | None:

@@ -260,6 +260,8 @@ class QemuTarget:
         """
         binary = require_qemu(qemu_binary(system))
         expect_pages(system)
+        if asked.keeps:
+            expect_keepable(system)
         files = restored_files.prepare(shop, system)
         hashes = {**files.hashes, **_own_hashes(system)}
         network = read_network(system)

@@ -120,6 +120,8 @@ class VmmTarget(ABC):
                 "target: a profile counts instructions, and those of a guest of KVM cannot be seen",
                 hint='the same system without [target], on clock.kind = "virtual", has one',
             )
+        if asked.keeps:
+            self.expect_keepable(target)
         binary = find_program(target.binary)
         version = probe_version(binary, self.vmm)
         more = self.read_more(target, binary, version)
@@ -145,6 +147,10 @@ class VmmTarget(ABC):
     @abstractmethod
     def prepared(self, more: Any, **found: Any) -> VmmPrepared:
         """Return what was found as this VMM's own; `more`: what `read_more` read."""
+
+    @abstractmethod
+    def expect_keepable(self, target: Any) -> None:
+        """Raise InputError that names every key for a machine that this VMM cannot keep in a snapshot."""
 
     def read_more(self, target: Any, binary: Path, version: str) -> Any:
         """Return what is read or found before a boot beside a system's files. Raises InputError, MissingTool."""
