@@ -38,8 +38,9 @@ _DRIVERS: Final = {
 }
 """Option -> module: what makes the digests short, for dm-verity to find it, and what takes the region."""
 _LAYERS: Final = {"BLK_DEV_PMEM": "nd_pmem", "DM_VERITY": "dm_verity", "OVERLAY_FS": "overlay"}
-_FASTER_ONLY: Final = ("CRYPTO_SHA256_SSSE3", "CRYPTO_SHA2_ARM64_CE")
-_OPTIONAL_MODULE: Final = "m"
+_DIGESTS: Final = ("CRYPTO_SHA256_SSSE3", "CRYPTO_SHA2_ARM64_CE")
+"""Without these it is longer, and works."""
+_AS_MODULE: Final = "m"
 
 
 def _drivers(system: System) -> dict[str, str]:
@@ -104,7 +105,7 @@ def _of_kernel(system: System, measured: Measured) -> str | None:
     missing = [
         f"CONFIG_{option}"
         for option in _drivers(system)
-        if option not in _FASTER_ONLY and option_value(system, measured, option) in (None, "n")
+        if option not in _DIGESTS and option_value(system, measured, option) in (None, "n")
     ]
     return f"the kernel is built without {', '.join(missing)}" if missing else None
 
@@ -113,13 +114,14 @@ def _kept(system: System, measured: Measured) -> System:
     recipe, archive = recipe_of(system), system.initramfs
     if recipe is None or archive is None:
         raise InputError(no_recipe(system))
-    size_mib = _region_mib(measured.sizes["rootfs"])
+    image_mib = -(-measured.sizes["rootfs"] // _MIB)
+    size_mib = _region_mib(image_mib)
     at_mib = 128 if not system.memory_at else (system.memory_at // _MIB) + system.machine.memory_mib - size_mib
     kept = KeptRam(size_mib=size_mib, at_mib=at_mib, verify="verity", changes_mib=_CHANGES_MIB, settles=True)
     wanted = [
         module
         for option, module in _drivers(system).items()
-        if option_value(system, measured, option) in (None, _OPTIONAL_MODULE)
+        if option_value(system, measured, option) in (None, _AS_MODULE)
     ]
     listed = {name.replace("-", "_") for name in archive.modules}
     # Behind the others: those are loaded as before. A driver of digests that comes first has the signatures of all
@@ -129,7 +131,7 @@ def _kept(system: System, measured: Measured) -> System:
     root = {"device": "kept-ram", "kept_ram": kept}
     if recipe.filesystem is FileSystem.EXT4 and recipe.size_mib is None:
         # What later steps add to the root has room in it, and the region stays as large.
-        root["size_mib"] = measured.sizes["rootfs"] // _MIB
+        root["size_mib"] = image_mib
     changed = system.model_copy(
         update={
             "rootfs": recipe.model_copy(update=root),
@@ -141,8 +143,9 @@ def _kept(system: System, measured: Measured) -> System:
     return changed.with_part("initramfs", modules=modules)
 
 
-def _region_mib(image: int) -> int:
-    mib = -(-(image + image // _TREE_OF + 2 * 4096) // _MIB)
+def _region_mib(image_mib: int) -> int:
+    # Beside the image: its tree, and a block for the header.
+    mib = image_mib + -(-image_mib // _TREE_OF) + 1
     return -(-mib // _SECTION_MIB) * _SECTION_MIB
 
 
