@@ -16,9 +16,6 @@ from bootlab.measure.line_and_card_cost import modelled_load_ns
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.measure.statistics.series import median_ns
 
-NULL_WORD: Final = "bootlab.null"
-"""A kernel ignores words with a dot whose module it does not have, yet its boot is re-rolled by them."""
-
 NULL: Final = "-null"
 """In the label of a null change."""
 FRESH: Final = "-fresh"

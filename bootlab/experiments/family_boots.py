@@ -9,12 +9,12 @@ from typing import TypeVar
 from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
 from bootlab.experiments.engine import Engine, Job
-from bootlab.experiments.family import FRESH, NULL, NULL_WORD, Family, wanted_boots
+from bootlab.experiments.family import FRESH, NULL, Family, wanted_boots
 from bootlab.experiments.making import Making
 from bootlab.experiments.verdict import NEAR_FRESH
 from bootlab.measure.prepare import prepare
 from bootlab.measure.record import BootRecord, Outcome
-from bootlab.system import ClockKind, System
+from bootlab.system import NULL_WORD, ClockKind, System
 from bootlab.targets.target import Prepared
 
 _Made = TypeVar("_Made")

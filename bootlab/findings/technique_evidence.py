@@ -16,7 +16,7 @@ def measured_of(record: BootRecord, kernel_config: Path | None = None) -> Measur
     `kernel_config` is the configuration of the kernel that booted, when it is known.
     """
     initcalls = {initcall.name: initcall.duration_ns for initcall in record.initcalls}
-    return Measured(record.facts, initcalls, record.marks, _console(record), _config(kernel_config))
+    return Measured(record.facts, initcalls, record.marks, _console(record), _config(kernel_config), record.sizes)
 
 
 def evidence_of(record: BootRecord, kernel_config: Path | None = None) -> Evidence:

@@ -23,7 +23,7 @@ from bootlab.measure.guest.heard_console import HeardConsole
 from bootlab.measure.host.deadline import deadline
 from bootlab.measure.session_events import SessionEvents
 from bootlab.profile.recorded.trace import read_trace
-from bootlab.system import KEEPS_RAM, Fault, PowerOn, PowerOnKind, System, sleep_word
+from bootlab.system import KEEPS_RAM, Fault, PowerOn, PowerOnKind, System, sleep_word, without_null
 from bootlab.targets.boot_key import boot_key
 from bootlab.targets.target import TRACE, ConsoleBytes, Ended, EndReason, OpenedMachine, Prepared
 
@@ -48,11 +48,15 @@ class Left:
 
 def system_before(system: System) -> System:
     """Return the system as it is switched on before: cold, or from what was left well where that start is cut off."""
-    assert system.power_on is not None
-    before = PowerOn(kind=kind) if (kind := _CUT_OFF.get(system.power_on.fault)) else None
-    if system.hibernated_by_loader and system.power_on.kind is PowerOnKind.HIBERNATED:
+    asked = system.power_on
+    assert asked is not None
+    before = PowerOn(kind=kind) if (kind := _CUT_OFF.get(asked.fault)) else None
+    if system.hibernated_by_loader and asked.kind is PowerOnKind.HIBERNATED:
         # A board's command line is on its card.
         system = system.with_cmdline(sleep_word(system))
+    if asked.kind in KEEPS_RAM and without_null(system.kernel.cmdline) != system.kernel.cmdline:
+        # A null change is one of the boot that is measured: what lies in the region is the same, made once for all.
+        system = system.with_part("kernel", cmdline=without_null(system.kernel.cmdline))
     return system.model_copy(update={"power_on": before})
 
 

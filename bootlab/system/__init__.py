@@ -10,7 +10,7 @@ from bootlab.system.content import Compression, Content, FileSystem, Initramfs, 
 from bootlab.system.disk_image import DiskImage
 from bootlab.system.disk_model import DiskModel
 from bootlab.system.file import read_system
-from bootlab.system.kernel import Kernel, KernelBuild, KernelEntry, add_words
+from bootlab.system.kernel import NULL_WORD, Kernel, KernelBuild, KernelEntry, add_words, without_null
 from bootlab.system.machine import (
     Accelerator,
     Attachment,
@@ -46,6 +46,7 @@ from bootlab.system.value import System
 __all__ = [
     "BOARDS",
     "KEEPS_RAM",
+    "NULL_WORD",
     "SECTOR",
     "SLEEPS",
     "SLEEP_WORD",
@@ -122,5 +123,6 @@ __all__ = [
     "read_system",
     "sleep_word",
     "sleep_words",
+    "without_null",
     "words_of",
 ]

@@ -10,6 +10,8 @@ from pydantic import Field, model_validator
 from bootlab.system.part import LINE, TEXT, Part
 from bootlab.system.source.build import SourceBuild
 
+NULL_WORD: Final = "bootlab.null"
+"""A kernel ignores words with a dot whose module it does not have, yet its boot is re-rolled by them."""
 _FOR_INIT: Final = re.compile(r"(?:^|\s)--(?=\s|$)")
 
 
@@ -18,6 +20,11 @@ def add_words(cmdline: str, *words: str) -> str:
     init = _FOR_INIT.search(cmdline)
     own, rest = (cmdline, "") if init is None else (cmdline[: init.start()], cmdline[init.start() :].strip())
     return " ".join(part for part in (own, *words, rest) if part).strip()
+
+
+def without_null(cmdline: str) -> str:
+    """Return a kernel command line without the words of a null change."""
+    return " ".join(word for word in cmdline.split(" ") if not word.startswith(f"{NULL_WORD}="))
 
 
 class KernelEntry(StrEnum):

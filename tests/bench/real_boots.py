@@ -13,10 +13,9 @@ from pathlib import Path
 from bootlab.build.cache import Cache
 from bootlab.build.workshop import Workshop
 from bootlab.experiments.engine import Engine, Job
-from bootlab.experiments.family import NULL_WORD
 from bootlab.experiments.store import RunKind, Store
 from bootlab.measure.prepare import prepare
-from bootlab.system import read_system
+from bootlab.system import NULL_WORD, read_system
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "debian-cloud.toml"
 WORDS_FROM, SEEDS_FROM = 501, 1001

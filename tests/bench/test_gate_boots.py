@@ -14,7 +14,6 @@ import pytest
 
 from bootlab.build.cache import Cache
 from bootlab.build.workshop import Workshop
-from bootlab.experiments.family import NULL_WORD
 from bootlab.findings.analysis import analyse
 from bootlab.ledger.gate.grown_files import compare_files
 from bootlab.ledger.gate.grown_work import BootWork, grown_work, work_of
@@ -23,7 +22,7 @@ from bootlab.ledger.gate.result import GrownKind
 from bootlab.measure.boot import boot
 from bootlab.measure.prepare import prepare
 from bootlab.profile.asked.request import ProfileRequest
-from bootlab.system import System, read_system
+from bootlab.system import NULL_WORD, System, read_system
 from tests.bench.gates.sides import Change, Pool, Sides, counted, measured, named, null_pool
 
 pytestmark = [pytest.mark.bench, pytest.mark.boot, pytest.mark.network, pytest.mark.kernel]

@@ -33,7 +33,9 @@ from bootlab.build.modules.aliases import ModuleAliases
 from bootlab.build.modules.coldplug_plan import PLAN, plan_coldplug
 from bootlab.build.modules.package import ModuleTree, identify_modules
 from bootlab.build.root.file_tree import FileTree
+from bootlab.build.root.init_units import identify_units
 from bootlab.build.root.installed_initramfs import read_installed, with_modules_kept
+from bootlab.build.root.kept_units import UNITS, lay_kept_units
 from bootlab.build.root.preload import identify_preload, lay_preload
 from bootlab.build.root.readahead import identify_readahead, lay_readahead
 from bootlab.build.workshop import Tell
@@ -127,6 +129,8 @@ def collect(content: Content, made_of: Ingredients, tell: Tell = lambda line: No
         lay_readahead(tree, content.readahead)
     if isinstance(content, Rootfs) and content.preload is not None:
         lay_preload(tree, content.preload)
+    if _settles(content):
+        lay_kept_units(tree)
     if content.modules or content.coldplug:
         _add_modules(tree, content, made_of)
     if content.busybox:
@@ -231,9 +235,15 @@ def identify_content(content: Content, made_of: Ingredients) -> str:
         document["readahead"] = identify_readahead(content.readahead)
     if isinstance(content, Rootfs) and content.preload is not None:
         document["preload"] = identify_preload(content.preload)
+    if _settles(content):
+        document["kept"] = identify_units(UNITS)
     if isinstance(content, Initramfs) and made_of.installed is not None:
         document["installed"] = [made_of.installed.identity, content.keep_modules]
     return json.dumps(document, sort_keys=True)
+
+
+def _settles(content: Content) -> bool:
+    return isinstance(content, Rootfs) and content.kept_ram is not None and content.kept_ram.settles
 
 
 def _given_identity(made_of: Ingredients) -> str:

@@ -12,9 +12,9 @@ from dataclasses import replace
 from bootlab.build.cache import file_sha256
 from bootlab.build.formats.cpio import Entry
 from bootlab.build.root.file_tree import FileTree
+from bootlab.build.root.init_units import identify_units, lay_units
 from bootlab.build.root.printed import Printed
 from bootlab.errors import InputError
-from bootlab.sources import GUEST
 from bootlab.system import ReadAhead, Rootfs
 
 PACKS = Printed("readahead", "pack")
@@ -23,6 +23,7 @@ _PACK = "etc/bootlab/readahead"
 _INIT = "sbin/init"
 _REAL_INIT = "sbin/bootlab-readahead.init"
 _PROGRAM = "/sbin/bootlab-readahead"
+_UNITS = "readahead"
 _ROOM = 256 << 10
 _SIGNLESS = (1 << 63) - 1
 """What the guest keeps of an identity: no sign (root_identity in guest/readahead/machine.c)."""
@@ -43,24 +44,7 @@ def lay_readahead(tree: FileTree, wanted: ReadAhead) -> None:
         if len(pack) > _ROOM:
             raise InputError(f"rootfs.readahead: a pack of {len(pack)} bytes; there is room for {_ROOM}")
         tree.add_file(_PACK, pack.ljust(_ROOM, b"\0"))
-    _lay_units(tree, wanted.goal)
-
-
-def _lay_units(tree: FileTree, goal: str) -> None:
-    """Put in the unit, or script, of each init that the root has."""
-    units = GUEST / "readahead/units"
-    if "lib/systemd/systemd" in tree:
-        unit = (units / "systemd.service").read_bytes().replace(b"@GOAL@", goal.encode())
-        tree.add_file("etc/systemd/system/bootlab-readahead.service", unit)
-        # Its goal wants it: another target would bring it too early, never, or in a circle.
-        place = f"etc/systemd/system/{goal}.wants/bootlab-readahead.service"
-        tree.add_link(place, "/etc/systemd/system/bootlab-readahead.service")
-    if "sbin/bootlab-init" in tree:
-        tree.add_file("etc/bootlab/units/bootlab-readahead.unit", (units / "bootlab.unit").read_bytes())
-    elif "etc/rc2.d" in tree:
-        tree.add_file("etc/init.d/bootlab-readahead", (units / "lsb").read_bytes(), 0o755)
-        for level in "2345":
-            tree.add_link(f"etc/rc{level}.d/S99bootlab-readahead", "../init.d/bootlab-readahead")
+    lay_units(tree, _UNITS, wanted.goal)
 
 
 def in_boot_order(entries: Sequence[Entry], recipe: Rootfs) -> tuple[Entry, ...]:
@@ -107,7 +91,7 @@ def identify_readahead(wanted: ReadAhead) -> dict[str, object]:
             document["pack"] = file_sha256(wanted.pack)
         except OSError as error:
             raise InputError(f"rootfs.readahead.pack: {wanted.pack}: {error.strerror}") from error
-    document["units"] = [file_sha256(path) for path in sorted((GUEST / "readahead/units").iterdir())]
+    document["units"] = identify_units(_UNITS)
     return document
 
 

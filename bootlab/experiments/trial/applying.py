@@ -64,9 +64,9 @@ class Changing:
         return self._prepared(self._applied(techniques, ground), who)
 
     def _applied(self, techniques: Sequence[Technique], ground: Ground) -> Changed:
-        # Whether an option is still there to change, only the kernel that stands there now can tell.
-        config = measured_of(ground.family.median, ground.family.kernel_config).kernel_config
-        measured = replace(self.measured, kernel_config=config)
+        # Whether an option is still there to change, only the kernel that stands there now can tell; so with an image.
+        now = measured_of(ground.family.median, ground.family.kernel_config)
+        measured = replace(self.measured, kernel_config=now.kernel_config, sizes=now.sizes)
         system = ground.system
         for technique in techniques:
             said = f"{technique.name}: " if len(techniques) > 1 else ""

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field, replace
 
 from bootlab.build.source.config_text import read_config
 from bootlab.experiments.family import (
-    NULL_WORD,
     Family,
     execution_judgement,
     expect_none_killed,
@@ -20,6 +19,7 @@ from bootlab.findings.technique_evidence import evidence_of
 from bootlab.measure.line_and_card_cost import modelled_load_ns
 from bootlab.measure.record import BootRecord
 from bootlab.measure.statistics.series import median_ns, spread_ns
+from bootlab.system import NULL_WORD
 from bootlab.techniques.model.evidence import Effect
 from bootlab.techniques.model.option_risks import losses, worst
 from bootlab.techniques.model.technique import Risk, Technique

@@ -166,13 +166,15 @@ _add(
     "rootfs_preload",
     keep_all=True,
 )
-# "Improvement of Start-up Time on Linux-Based IVI System" (K. Kato, Panasonic, 2016), in its order. Its first step, a
-# root in kept RAM, is a system of its own here (rootfs.device); in the place of its last, a DMA controller that takes
-# pages wherever they lie, stands what else makes requests to the storage fewer and longer. The opening picture, part of
-# its system init, comes behind them: it is for who looks.
+# "Improvement of Start-up Time on Linux-Based IVI System" (K. Kato, Panasonic, 2016), in its order. Its first step has
+# the kernel in RAM as well, which a bootloader would have to look for. In the place of its last, a DMA controller that
+# takes pages wherever they lie, stands what else makes requests to the storage fewer and longer; a root in kept RAM has
+# none, so that one does not apply behind the first. The opening picture, part of its system init, comes behind them: it
+# is for who looks.
 _add(
     "ivi-2012",
     "what made Panasonic's car start sooner (2016), in its order, whatever each step saves",
+    "rootfs_kept_ram",
     "cmdline_driver_async_probe",
     "userspace_bootlab_init",
     "userspace_udev_fixed",

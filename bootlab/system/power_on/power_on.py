@@ -38,6 +38,9 @@ class KeptRam(Part):
     changes_mib: int | None = Field(default=None, ge=1, le=_BELOW_MIB, exclude_if=lambda value: value is None)
     """Of a root: memory for what is written over it, which `bootlab-kept save` writes to the disk with
     `filesystem = "changes"`, for the next start; without it a root is read-only."""
+    settles: bool = Field(default=False, exclude_if=lambda value: not value)
+    """Of a root with `changes_mib`: the system says itself that it is ready, by a unit or script of its init behind all
+    others, so that its RAM is seen to and its changes are saved; without it the root's own files say so."""
     without: tuple[str, ...] = Field(default=(), strict=False, exclude_if=lambda value: not value)
     """Files and folders that are not kept in RAM, and are read from the disk: a region with some of the files."""
 
@@ -46,6 +49,8 @@ class KeptRam(Part):
         for key, value in (("size_mib", self.size_mib), ("at_mib", self.at_mib)):
             if value % _ALIGNED_MIB:
                 raise ValueError(f"{key} is {value}: the kernel takes whole sections of {_ALIGNED_MIB} MiB")
+        if self.settles and self.changes_mib is None:
+            raise ValueError("settles is of a system that writes to its root: changes_mib gives room for that")
         return self
 
     @property

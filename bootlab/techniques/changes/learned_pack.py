@@ -1,6 +1,6 @@
 """What techniques ask that learn from a boot what the next one reads, and the boot that learns it."""
 
-from bootlab.system import Check, ClockKind, FileSystem, ReadAhead, System
+from bootlab.system import KEEPS_RAM, Check, ClockKind, FileSystem, ReadAhead, System
 from bootlab.techniques.changes.root_image import no_recipe, recipe_of
 
 
@@ -11,6 +11,8 @@ def expect_slow_root(system: System) -> str | None:
         return no_recipe(system)
     if recipe.filesystem is not FileSystem.EXT4:
         return f"the root is {recipe.filesystem.value}; only ext4 is read ahead"
+    if recipe.device == "kept-ram" and system.power_on is not None and system.power_on.kind in KEEPS_RAM:
+        return "the root is in RAM that outlives the power: a start from it waits for no disk"
     if system.clock.kind is ClockKind.VIRTUAL and recipe.model is None:
         return "the root's disk answers at once on this clock (rootfs.model gives it the time of a real one)"
     if any(word.startswith("init=") for word in system.kernel.cmdline.split()):

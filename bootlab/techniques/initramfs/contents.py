@@ -120,6 +120,8 @@ def _has_unused_modules(system: System, measured: Measured) -> str | None:
         return None
     if system.initramfs is None or not (system.initramfs.modules or system.initramfs.installed):
         return "the initramfs is not a recipe with modules"
+    if system.kept_ram is not None and "root_source" not in measured.facts:
+        return "which modules are used was measured with another root than the one in kept RAM"
     if system.initramfs.installed and "modules" not in measured.facts:
         return "the baseline boot did not say which modules it loaded (fact modules)"
     if _pruned(system, measured) == system:

@@ -31,6 +31,8 @@ class Measured:
     console: str
     kernel_config: Mapping[str, str] = field(default_factory=dict)
     """Option without CONFIG_ -> its value as built (`y`, `m`, number or text); an option that is off is absent."""
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    """Input (`rootfs`, ...) -> bytes, of what a technique is put on; as in `Evidence`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,6 +57,9 @@ def test_the_plans_steps_each_take_effect_and_the_picture_comes_first(shop: Work
     for one in steps:
         assert one.change.applies(system, measured_of(before)) is None, one.name
         system = one.change.apply(system, measured_of(before))
+    # Out of RAM there is nothing that could be read ahead.
+    reason = known[LEARNS].change.applies(system, measured_of(before))
+    assert reason is not None and "waits for no disk" in reason
     after = boot_once(system, shop, tmp_path / "after")
     unproved = [
         one.name
@@ -64,4 +67,8 @@ def test_the_plans_steps_each_take_effect_and_the_picture_comes_first(shop: Work
         if not one.proof.watch and one.proof.prove(evidence_of(after), evidence_of(before)) is not Effect.PROVEN
     ]
     assert unproved == []
+    assert after.power_on is not None and after.power_on.refused is None
+    assert (after.power_on.kind, after.power_on.source) == ("self-refresh", "kept-ram")
+    # What the start before has written is there again.
+    assert after.power_on.changes_taken == 1 and after.power_on.changes_refused is None
     assert 2 * after.marks["opening"] < before.marks["opening"] and after.marks["home"] < before.marks["home"]

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from bootlab.build.workshop import Workshop
-from bootlab.experiments.family import NULL_WORD
 from bootlab.findings.analysis import analyse
 from bootlab.ledger.gate.grown_files import compare_files
 from bootlab.ledger.gate.grown_work import BootWork, grown_work, work_of
@@ -18,7 +17,7 @@ from bootlab.ledger.gate.result import Grown, GrownKind
 from bootlab.measure import boot as one_boot
 from bootlab.measure.prepare import prepare
 from bootlab.profile.asked.request import ProfileRequest
-from bootlab.system import System, read_system
+from bootlab.system import NULL_WORD, System, read_system
 
 pytestmark = [pytest.mark.boot, pytest.mark.network, pytest.mark.kernel]
 

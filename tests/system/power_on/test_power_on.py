@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from bootlab.errors import InputError
-from bootlab.system import System, read_system
+from bootlab.measure.power_on import system_before
+from bootlab.system import NULL_WORD, System, read_system, without_null
 
 SYSTEM = """
 name = "kept"
@@ -199,3 +200,18 @@ def test_a_fault_of_changes_is_of_a_root_that_has_some(tmp_path: Path) -> None:
     text = SYSTEM.replace("[booted]", '[power_on]\nkind = "self-refresh"\nfault = "changes-bit"\n[booted]')
     with pytest.raises(InputError, match='fault = "changes-bit" is of rootfs.kept_ram.changes_mib'):
         read(tmp_path, text)
+
+
+def test_a_null_change_is_of_the_boot_that_is_measured_and_not_of_the_one_before(tmp_path: Path) -> None:
+    found = read(tmp_path, SYSTEM + '[power_on]\nkind = "self-refresh"\n')
+    nulls = [found.with_cmdline(f"{NULL_WORD}={number}") for number in (1, 2)]
+    assert system_before(nulls[0]) == system_before(nulls[1]) == system_before(found)
+    assert without_null(f"a {NULL_WORD}=1 b -- c") == "a b -- c" and without_null("a=1") == "a=1"
+    # What is in a hibernation image is measured as it is taken up: there each has its own.
+    asleep = read(tmp_path, sleeper())
+    assert system_before(asleep.with_cmdline(f"{NULL_WORD}=1")) != system_before(asleep)
+
+
+def test_an_init_settles_for_a_system_that_writes_to_its_root(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="settles is of a system that writes to its root"):
+        read(tmp_path, SYSTEM.replace("size_mib = 8", "size_mib = 8, settles = true"))
