@@ -3,7 +3,6 @@
 from typing import Final
 
 from bootlab.system import System
-from bootlab.techniques.changes.command_line import x86_only
 from bootlab.techniques.changes.kernel_options import option_value
 from bootlab.techniques.model.evidence import Measured
 from bootlab.techniques.model.proofs import fact_is
@@ -11,20 +10,26 @@ from bootlab.techniques.model.published import none_published
 from bootlab.techniques.model.removed_work import Removes
 from bootlab.techniques.model.technique import Change, Layer, Risk, Technique, Text
 
-MODULE: Final = "sha256_ssse3"
-_WANTED: Final = {"MODULE_SIG": "y", "MODULE_SIG_SHA256": "y", "CRYPTO_SHA256_SSSE3": "m"}
+_MODULES: Final = {
+    "x86_64": ("CRYPTO_SHA256_SSSE3", "sha256_ssse3"),
+    "aarch64": ("CRYPTO_SHA2_ARM64_CE", "sha2_ce"),
+}
+"""Architecture -> the option and the module of the driver that has the processor's instructions."""
 
 
 def _hashes_by_hand(system: System, measured: Measured) -> str | None:
-    if (why := x86_only(system, measured)) is not None:
-        return why
+    if system.machine.arch not in _MODULES:
+        return f"for x86-64 and arm64, and this machine is {system.machine.arch}"
     if system.initramfs is None or not system.initramfs.modules:
         return "the initramfs is not a recipe with modules"
-    if system.initramfs.modules[0].replace("-", "_") == MODULE:
-        return f"{MODULE} is the first of its modules already"
-    if MODULE in measured.facts.get("modules", "").split():
-        return f"the baseline boot loaded {MODULE} already"
-    for option, value in _WANTED.items():
+    option_of_module, module = _MODULES[system.machine.arch]
+    listed = [name.replace("-", "_") for name in system.initramfs.modules]
+    if listed[0] == module:
+        return f"{module} is the first of its modules already"
+    # Where the list has it, it comes behind some of them, which were hashed without.
+    if module not in listed and module in measured.facts.get("modules", "").split():
+        return f"the baseline boot loaded {module} already"
+    for option, value in {"MODULE_SIG": "y", "MODULE_SIG_SHA256": "y", option_of_module: "m"}.items():
         if option_value(system, measured, option) not in (value, None):
             return f"the kernel is not built with CONFIG_{option}={value}"
     return None
@@ -32,8 +37,9 @@ def _hashes_by_hand(system: System, measured: Measured) -> str | None:
 
 def _with_it_first(system: System, measured: Measured) -> System:
     listed = system.initramfs.modules if system.initramfs is not None else ()
-    others = tuple(name for name in listed if name.replace("-", "_") != MODULE)
-    return system.with_part("initramfs", modules=(MODULE, *others))
+    module = _MODULES[system.machine.arch][1]
+    others = tuple(name for name in listed if name.replace("-", "_") != module)
+    return system.with_part("initramfs", modules=(module, *others))
 
 
 TECHNIQUES = (
@@ -44,8 +50,8 @@ TECHNIQUES = (
             mechanism=(
                 "A distribution's kernel checks the signature of each module, and hashes the whole file for that: in "
                 "plain C, a hundred instructions a byte, unless a driver of the crypto API is there that knows the "
-                "processor's own instructions (SHA, AVX2, AVX or SSSE3). Distributions build that as a module, "
-                "which nothing asks for before the others are loaded."
+                "processor's own instructions (SHA, AVX2, AVX or SSSE3; of arm64 SHA2). Distributions build that as a "
+                "module, which nothing asks for before the others are loaded."
             ),
             cost=(
                 "48 KB more of an initramfs; a processor without any of them refuses the module, and all is as it was "
@@ -53,16 +59,21 @@ TECHNIQUES = (
                 "hashes four rounds is one as any other: there it saves more than on a real processor"
             ),
             risk=Risk.NONE,
-            published=(none_published("Linux 6.1, arch/x86/crypto/sha256_ssse3_glue.c and kernel/module/signing.c"),),
+            published=(
+                none_published(
+                    "Linux 6.1, arch/x86/crypto/sha256_ssse3_glue.c, arch/arm64/crypto/sha2-ce-glue.c and "
+                    "kernel/module/signing.c"
+                ),
+            ),
         ),
         change=Change(
             Layer.INITRAMFS,
-            f'initramfs.modules begins with "{MODULE}"',
+            'initramfs.modules begins with "sha256_ssse3", of arm64 with "sha2_ce"',
             _with_it_first,
             _hashes_by_hand,
         ),
         # The crypto API takes the driver of the highest priority that is registered: its own, once it is loaded.
-        proof=fact_is("modules", rf"(^| ){MODULE}( |$)"),
+        proof=fact_is("modules", r"(^| )(sha256_ssse3|sha2_ce)( |$)"),
         removes=Removes("hashing of modules for their signatures", functions=("pkcs7_digest",), replaced=True),
     ),
 )

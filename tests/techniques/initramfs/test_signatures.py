@@ -30,6 +30,19 @@ def test_it_is_for_a_kernel_that_checks_signatures_and_has_the_module(system: Sy
     assert "loaded sha256_ssse3 already" in why_not(NAME, system, loaded)
 
 
+def test_it_is_the_module_of_its_processor(system: System) -> None:
+    arm = system.with_part("machine", type="virt").with_part("initramfs", modules=("virtio_blk", "sha2_ce", "ext4"))
+    measured = replace(
+        NOTHING, kernel_config={**CHECKS, "CRYPTO_SHA2_ARM64_CE": "m"}, facts={"modules": "ext4 sha2_ce"}
+    )
+    assert ALL[NAME].change.applies(arm, measured) is None, "it was loaded behind the first of them"
+    changed = applied(NAME, arm)
+    assert changed.initramfs is not None
+    assert changed.initramfs.modules == ("sha2_ce", "virtio_blk", "ext4")
+    riscv = system.with_part("machine", type="virt", architecture="riscv64")
+    assert "for x86-64 and arm64" in why_not(NAME, riscv)
+
+
 def test_the_guests_list_of_modules_proves_it(evidence: Callable[..., Evidence]) -> None:
     prove = ALL[NAME].proof.prove
     with_it, without = (evidence(modules=told) for told in ("virtio_blk sha256_ssse3", "virtio_blk"))
