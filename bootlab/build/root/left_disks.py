@@ -108,26 +108,25 @@ def _change_note(swap: Path, page: int, word: bytes) -> None:
 
 def _take_image(swap: Path, page: int) -> None:
     """Do to the swap area's header what a kernel does that takes its image (kernel/power/swap.c)."""
-    header = _read_page(swap, page)
-    before, now = header[-2 * _SIGNATURE : -_SIGNATURE], header[-_SIGNATURE:]
-    if now != _IMAGE:
-        raise InputError(
-            'power_on.fault = "no-image": the boot before has left no image that could be taken away',
-            hint="without the fault a boot shows what is found: --power-on hibernated",
-        )
-    _write_page(swap, page, header[: -2 * _SIGNATURE] + before + before)
+    _sign(swap, page, Fault.NO_IMAGE, "the boot before has left no image that could be taken away")
 
 
 def _bring_back_image(swap: Path, page: int) -> None:
     """Write the header that the disk has where it lost the write by which a kernel took the image: none flushes it."""
+    _sign(swap, page, Fault.IMAGE_TAKEN, "the start before has taken no image")
+
+
+def _sign(swap: Path, page: int, fault: Fault, why_not: str) -> None:
+    """Change a swap area's signature: that of an image to what it was before, or back. Raises InputError otherwise."""
     header = _read_page(swap, page)
     before, now = header[-2 * _SIGNATURE : -_SIGNATURE], header[-_SIGNATURE:]
-    if now != before:
+    found, wanted = (_IMAGE, before) if fault is Fault.NO_IMAGE else (before, _IMAGE)
+    if now != found:
         raise InputError(
-            'power_on.fault = "image-taken": the start before has taken no image',
+            f'power_on.fault = "{fault.value}": {why_not}',
             hint="without the fault a boot shows what is found: --power-on hibernated",
         )
-    _write_page(swap, page, header[:-_SIGNATURE] + _IMAGE)
+    _write_page(swap, page, header[:-_SIGNATURE] + wanted)
 
 
 def _read_page(swap: Path, page: int) -> bytes:

@@ -51,6 +51,7 @@ def snapshot(
     with naming(system):
         # Before the run is on record: what cannot be kept is a mistake of the file.
         prepared = prepare(open_shop(silent=json), value, keeps=True)
+        # Of the targets that keep no machine at all, which ask nothing ahead of their files.
         prepared.expect_keepable()
         if memory not in prepared.memory_forms:
             forms = ", ".join(form.value for form in prepared.memory_forms)

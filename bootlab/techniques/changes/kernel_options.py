@@ -18,6 +18,8 @@ from bootlab.techniques.model.technique import Applies, Change, Layer, Technique
 
 NOT_BUILT = "the kernel is not built from source (kernel.build)"
 _MOST_NAMED = 3
+SHA256_DRIVERS = {"x86_64": ("CRYPTO_SHA256_SSSE3", "sha256_ssse3"), "aarch64": ("CRYPTO_SHA2_ARM64_CE", "sha2_ce")}
+"""Architecture -> option and module of the driver that hashes by the processor's own instructions."""
 _ARCHITECTURES = {"x86_64": "x86-64", "aarch64": "arm64", "armv7": "32-bit arm", "riscv64": "riscv64"}
 
 

@@ -1,33 +1,23 @@
 """Signatures of modules: hashed by the processor's own instructions, which a module brings that is loaded first."""
 
-from typing import Final
-
 from bootlab.system import System
-from bootlab.techniques.changes.kernel_options import option_value
+from bootlab.techniques.changes.kernel_options import SHA256_DRIVERS, option_value
 from bootlab.techniques.model.evidence import Measured
 from bootlab.techniques.model.proofs import fact_is
 from bootlab.techniques.model.published import none_published
 from bootlab.techniques.model.removed_work import Removes
 from bootlab.techniques.model.technique import Change, Layer, Risk, Technique, Text
 
-_MODULES: Final = {
-    "x86_64": ("CRYPTO_SHA256_SSSE3", "sha256_ssse3"),
-    "aarch64": ("CRYPTO_SHA2_ARM64_CE", "sha2_ce"),
-}
-"""Architecture -> the option and the module of the driver that has the processor's instructions."""
-
 
 def _hashes_by_hand(system: System, measured: Measured) -> str | None:
-    if system.machine.arch not in _MODULES:
+    if system.machine.arch not in SHA256_DRIVERS:
         return f"for x86-64 and arm64, and this machine is {system.machine.arch}"
     if system.initramfs is None or not system.initramfs.modules:
         return "the initramfs is not a recipe with modules"
-    option_of_module, module = _MODULES[system.machine.arch]
-    listed = [name.replace("-", "_") for name in system.initramfs.modules]
-    if listed[0] == module:
+    option_of_module, module = SHA256_DRIVERS[system.machine.arch]
+    if system.initramfs.modules[0].replace("-", "_") == module:
         return f"{module} is the first of its modules already"
-    # Where the list has it, it comes behind some of them, which were hashed without.
-    if module not in listed and module in measured.facts.get("modules", "").split():
+    if module in measured.facts.get("modules", "").split():
         return f"the baseline boot loaded {module} already"
     for option, value in {"MODULE_SIG": "y", "MODULE_SIG_SHA256": "y", option_of_module: "m"}.items():
         if option_value(system, measured, option) not in (value, None):
@@ -37,7 +27,7 @@ def _hashes_by_hand(system: System, measured: Measured) -> str | None:
 
 def _with_it_first(system: System, measured: Measured) -> System:
     listed = system.initramfs.modules if system.initramfs is not None else ()
-    module = _MODULES[system.machine.arch][1]
+    module = SHA256_DRIVERS[system.machine.arch][1]
     others = tuple(name for name in listed if name.replace("-", "_") != module)
     return system.with_part("initramfs", modules=(module, *others))
 
@@ -54,9 +44,9 @@ TECHNIQUES = (
                 "module, which nothing asks for before the others are loaded."
             ),
             cost=(
-                "48 KB more of an initramfs; a processor without any of them refuses the module, and all is as it was "
-                "where /init goes on behind a module that does not load. On the virtual clock an instruction that "
-                "hashes four rounds is one as any other: there it saves more than on a real processor"
+                "48 KB more of an initramfs, of x86-64; a processor without any of them refuses the module, and all is "
+                "as it was where /init goes on behind a module that does not load. On the virtual clock an instruction "
+                "that hashes four rounds is one as any other: there it saves more than on a real processor"
             ),
             risk=Risk.NONE,
             published=(

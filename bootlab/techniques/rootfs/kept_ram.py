@@ -18,7 +18,7 @@ from bootlab.system import (
     Rootfs,
     System,
 )
-from bootlab.techniques.changes.kernel_options import known, option_value
+from bootlab.techniques.changes.kernel_options import SHA256_DRIVERS, known, option_value
 from bootlab.techniques.changes.root_image import no_recipe, recipe_of
 from bootlab.techniques.model.evidence import Measured
 from bootlab.techniques.model.proofs import fact_is
@@ -32,19 +32,15 @@ _CHANGES_MIB: Final = 16
 """Memory for what is written over the root: more than a system writes as it starts, far less than a file system."""
 _TREE_OF: Final = 100
 """A dm-verity tree has 32 bytes for each block of 4,096 and those above it: less than a hundredth."""
-_DRIVERS: Final = {
-    "x86_64": {"CRYPTO_SHA256_SSSE3": "sha256_ssse3", "X86_PMEM_LEGACY": "nd_e820"},
-    "aarch64": {"CRYPTO_SHA2_ARM64_CE": "sha2_ce", "OF_PMEM": "of_pmem"},
-}
-"""Option -> module: what makes the digests short, for dm-verity to find it, and what takes the region."""
+_REGIONS: Final = {"x86_64": ("X86_PMEM_LEGACY", "nd_e820"), "aarch64": ("OF_PMEM", "of_pmem")}
+"""Architecture -> option and module of the driver that takes the region."""
 _LAYERS: Final = {"BLK_DEV_PMEM": "nd_pmem", "DM_VERITY": "dm_verity", "OVERLAY_FS": "overlay"}
-_DIGESTS: Final = ("CRYPTO_SHA256_SSSE3", "CRYPTO_SHA2_ARM64_CE")
-"""Without these it is longer, and works."""
 _AS_MODULE: Final = "m"
 
 
 def _drivers(system: System) -> dict[str, str]:
-    return {**_DRIVERS.get(system.machine.arch, {}), **_LAYERS}
+    """Return option -> module of what takes the region and mounts the root in it."""
+    return dict([_REGIONS[system.machine.arch]]) | _LAYERS
 
 
 def _can_be_kept(system: System, measured: Measured) -> str | None:
@@ -98,14 +94,12 @@ def _of_kernel(system: System, measured: Measured) -> str | None:
     if system.kernel.build is not None:
         # Its modules are those that the configuration makes: all of these can be asked for.
         return "the kernel is built from source: kept RAM takes the modules of a distribution's"
-    if system.machine.arch not in _DRIVERS:
+    if system.machine.arch not in _REGIONS:
         return f"x86-64 is told of kept RAM, and arm64 by its device tree, and this machine is {system.machine.arch}"
     if not known(system, measured):
         return None
     missing = [
-        f"CONFIG_{option}"
-        for option in _drivers(system)
-        if option not in _DIGESTS and option_value(system, measured, option) in (None, "n")
+        f"CONFIG_{option}" for option in _drivers(system) if option_value(system, measured, option) in (None, "n")
     ]
     return f"the kernel is built without {', '.join(missing)}" if missing else None
 
@@ -120,7 +114,8 @@ def _kept(system: System, measured: Measured) -> System:
     kept = KeptRam(size_mib=size_mib, at_mib=at_mib, verify="verity", changes_mib=_CHANGES_MIB, settles=True)
     wanted = [
         module
-        for option, module in _drivers(system).items()
+        # What makes the digests short is loaded for dm-verity to find it; without it all works, and takes longer.
+        for option, module in [SHA256_DRIVERS[system.machine.arch], *_drivers(system).items()]
         if option_value(system, measured, option) in (None, _AS_MODULE)
     ]
     listed = {name.replace("-", "_") for name in archive.modules}
