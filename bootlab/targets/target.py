@@ -375,7 +375,7 @@ class Prepared(ABC):
 class BootRequest:
     """What is asked of boots besides the system.
 
-    `watch`: kernel symbols whose first execution becomes the mark `watch:SYMBOL`, where the target sees them.
+    `watch`: symbols, of the kernel or of SPL (`SPL:FUNCTION`), whose first execution becomes the mark `watch:SYMBOL`.
     `profile`: where the boots are to be profiled. `keeps`: the machine is to be kept in a snapshot.
     """
 

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/inotify.h>
 #include <sys/mount.h>
+#include <sys/sysinfo.h>
 #include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
@@ -196,6 +197,17 @@ static void tell_application(void)
 	}
 }
 
+/* What the kernel has of the board's memory, and what of it nobody uses. */
+static void tell_memory(void)
+{
+	struct sysinfo memory;
+
+	if (sysinfo(&memory))
+		return;
+	dprintf(1, "bootlab: fact mem_total_kib %lu\n", memory.totalram / 1024 * memory.mem_unit);
+	dprintf(1, "bootlab: fact mem_free_kib %lu\n", memory.freeram / 1024 * memory.mem_unit);
+}
+
 /* Run a program of bootlab's to its end; nothing where the image has none. */
 static void run(const char *program, const char *word)
 {
@@ -220,6 +232,8 @@ static void tell_facts(void)
 	tell_application();
 	if (!access("/bin/busybox", X_OK))
 		run("/sbin/bootlab-facts", NULL);
+	else
+		tell_memory();
 }
 
 int main(void)

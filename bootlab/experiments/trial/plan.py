@@ -135,6 +135,9 @@ _add(
     "kernel_smp_off",
     "initramfs_application_only",
     "kernel_reduced",
+    "bootloader_no_regulator",
+    "cmdline_mem",
+    "kernel_blake2s_assembly",
     keep_all=True,
     account="board-2019",
 )

@@ -7,8 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from bootlab.profile.asked.marks import WATCH_PREFIX
 from bootlab.timeline import marks as m
 
+SPL_FUNCTION = "SPL:"
+"""What a symbol that is watched begins with where it is one of SPL's, and no kernel's."""
 _CODE_SIZE = 16
 
 _SPL = (
@@ -46,10 +49,21 @@ class LoadedFile:
     places: tuple[int, ...]
 
 
-def stage_lines(spl: Code | None, opensbi: LoadedFile | None, uboot: Code | None, image: LoadedFile) -> list[str]:
-    """Return the lines for the marks of SPL, OpenSBI and U-Boot proper, and of the first instruction of a kernel."""
+def stage_lines(
+    spl: Code | None, opensbi: LoadedFile | None, uboot: Code | None, image: LoadedFile, watch: Sequence[str] = ()
+) -> list[str]:
+    """Return the lines for the marks of SPL, OpenSBI and U-Boot proper, and of the first instruction of a kernel.
+
+    `watch`: symbols; those that begin with `SPL_FUNCTION` become marks `watch:SYMBOL`, where SPL has them.
+    """
     lines: list[str] = []
-    for kind, code, wanted in (("image", spl, _SPL), ("image", uboot, _UBOOT), ("moved", uboot, _UBOOT_MOVED)):
+    watched = [
+        (WATCH_PREFIX + symbol, (symbol.removeprefix(SPL_FUNCTION),))
+        for symbol in watch
+        if symbol.startswith(SPL_FUNCTION)
+    ]
+    wanted_of = (("image", spl, (*_SPL, *watched)), ("image", uboot, _UBOOT), ("moved", uboot, _UBOOT_MOVED))
+    for kind, code, wanted in wanted_of:
         if code is not None:
             lines += _lines(kind, code, wanted)
     for mark, placed in ((m.OPENSBI_ENTRY, opensbi), (m.IMAGE_ENTRY, image)):

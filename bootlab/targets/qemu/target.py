@@ -296,7 +296,9 @@ class QemuTarget:
         hashes["plugin"] = file_sha256(plugin)
         symbols = _symbols(files.vmlinux, files.symbols)
         stop = system.booted.mark if system.check is None else system.check.mark
-        config = _plugin_config(system, symbols, asked.watch, stop, _stages(system, files)) + _further_lines(system)
+        config = _plugin_config(
+            system, symbols, asked.watch, stop, _stages(system, files, asked.watch)
+        ) + _further_lines(system)
         config += waking_lines(system, symbols)
         hashes |= model_hash(system) | picture_hashes(system)
         profile = (
@@ -373,14 +375,14 @@ def _further_lines(system: System) -> str:
     return disks + hypervisor_line(system) + charge_lines(system) + screen_lines(system)
 
 
-def _stages(system: System, files: BootFiles) -> list[str]:
+def _stages(system: System, files: BootFiles, watch: tuple[str, ...]) -> list[str]:
     if system.image is not None:
         return image_stage_lines(files)
     if system.board is None:
         return []
     spl, uboot = (None if path is None else Firmware(path) for path in (files.spl, files.uboot))
     opensbi = None if files.opensbi is None else LoadedFile(files.opensbi.read_bytes(), (files.opensbi_at,))
-    return stage_lines(spl, opensbi, uboot, LoadedFile(files.kernel.read_bytes(), system.kernel_places))
+    return stage_lines(spl, opensbi, uboot, LoadedFile(files.kernel.read_bytes(), system.kernel_places), watch)
 
 
 @lru_cache

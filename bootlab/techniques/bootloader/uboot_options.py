@@ -1,4 +1,4 @@
-"""U-Boot that says less, waits for nobody and looks at nothing but the medium with the kernel."""
+"""U-Boot that says less, waits for nobody, leaves a regulator alone and looks at the medium with the kernel only."""
 
 from bootlab.system import MachineType, System
 from bootlab.techniques.changes.bootloader import (
@@ -9,12 +9,14 @@ from bootlab.techniques.changes.bootloader import (
     with_bootloader_options,
 )
 from bootlab.techniques.changes.kernel_options import off
+from bootlab.techniques.model.proofs import never_runs
 from bootlab.techniques.model.published import BOOTLIN_2019, Published, none_published
 from bootlab.techniques.model.removed_work import Removes
 from bootlab.techniques.model.technique import Change, Layer, Risk, Technique, Text
 
 _NO_BANNER = {"SPL_BANNER_PRINT": "n"}
 _NO_DELAY = {"BOOTDELAY": "0"}
+_NO_REGULATOR = off("SY8106A_POWER", "SPL_I2C")
 _EVERYWHERE = off("VIDEO", "EFI_LOADER")
 _OF_BOARDS = {
     MachineType.ORANGEPI_PC: {
@@ -33,6 +35,14 @@ def _medium_only(system: System) -> dict[str, str]:
     board = system.board
     assert board is not None
     return {**_EVERYWHERE, **_OF_BOARDS[system.machine.type], "BOOTCOMMAND": board.boot_command}
+
+
+def _no_regulator_behind_spl(system: System) -> str | None:
+    if (reason := not_built(system)) is not None:
+        return reason
+    if system.machine.type is MachineType.ORANGEPI_PC:
+        return None
+    return f"SPL of {system.machine.type.value} looks for no voltage regulator"
 
 
 TECHNIQUES = (
@@ -119,5 +129,27 @@ TECHNIQUES = (
                 for name in ("usb_init", "sunxi_de2_probe", "eth_initialize", "env_load", "pci_init", "flash_init")
             ),
         ),
+    ),
+    Technique(
+        name="bootloader_no_regulator",
+        text=Text(
+            summary="lets SPL leave the CPU's voltage regulator alone, and the bus that it is on",
+            mechanism=(
+                "SPL starts an I2C bus for the one word that tells the regulator which voltage the CPU is to have. "
+                "The bus's driver resets its controller and waits for 20 ms (twsi_reset(): `udelay(20000)` below a "
+                "comment that says 2 ms), whether or not anybody has a word for the bus. Linux has its own driver."
+            ),
+            cost="the CPU's voltage stays as it is after reset, which must do for the clock that SPL sets",
+            risk=Risk.FUNCTION,
+            published=(none_published("U-Boot 2025.01, drivers/i2c/mvtwsi.c: twsi_reset()"),),
+        ),
+        change=Change(
+            Layer.BOOTLOADER,
+            f"bootloader.options: {', '.join(f'{name}={value}' for name, value in _NO_REGULATOR.items())}",
+            with_bootloader_options(lambda system: _NO_REGULATOR),
+            options_applies(lambda system: _NO_REGULATOR, _no_regulator_behind_spl),
+        ),
+        proof=never_runs("SPL:twsi_i2c_init"),
+        removes=Removes("SPL's bus to the CPU's voltage regulator", functions=("twsi_i2c_init [SPL]",)),
     ),
 )

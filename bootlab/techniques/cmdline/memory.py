@@ -1,15 +1,22 @@
-"""How memory is laid out: hash tables sized by it, and its nodes."""
+"""How memory is laid out, and how much of it the kernel takes: hash tables sized by it, its nodes, a limit."""
 
 from bootlab.system import System
-from bootlab.techniques.changes.command_line import kernel_words
+from bootlab.techniques.changes.command_line import kernel_words, measured_words, word_value
 from bootlab.techniques.changes.kernel_options import is_on, known
+from bootlab.techniques.changes.machine import fixed_by_board
 from bootlab.techniques.model.evidence import Measured
-from bootlab.techniques.model.proofs import find_line, line_appears, line_changes
+from bootlab.techniques.model.proofs import fact_falls, find_line, line_appears, line_changes
 from bootlab.techniques.model.published import LINUX_612, OWN_CATALOGUE, none_published
 from bootlab.techniques.model.removed_work import Removes
 from bootlab.techniques.model.technique import Risk, Technique, Text
 
 _DENTRIES = 4096
+_UNPACKED_MIB = 64
+"""The least limit: a board's device tree and its unpacked kernel lie below it (docs/board.md)."""
+_PLACED_MIB = 256
+"""The same where a bootloader places an initramfs, near the end of the first 160 MiB (bootm_size of U-Boot's sunxi)."""
+_KERNEL_MIB = 16
+"""What is taken for the kernel itself, which it does not count in its total."""
 _SIZE = r"Dentry cache hash table entries: (\d+)"
 
 
@@ -26,6 +33,34 @@ def _can_have_nodes(system: System, measured: Measured) -> str | None:
     if known(system, measured) and not is_on(system, measured, "NUMA"):
         return "NUMA is off in this kernel"
     return None
+
+
+def _limit(system: System, measured: Measured) -> str | None:
+    total_kib, free_kib = (_kib(measured, key) for key in ("mem_total_kib", "mem_free_kib"))
+    if total_kib is None or free_kib is None:
+        return None
+    used_mib = (total_kib - free_kib >> 10) + _KERNEL_MIB
+    least_mib = _UNPACKED_MIB if system.initramfs is None or system.initramfs.embedded else _PLACED_MIB
+    limit_mib = max(least_mib, 1 << (2 * used_mib - 1).bit_length())
+    return f"mem={limit_mib}M"
+
+
+def _kib(measured: Measured, key: str) -> int | None:
+    value = measured.facts.get(key, "")
+    return int(value) if value.isdecimal() else None
+
+
+def _has_memory_to_leave(system: System, measured: Measured) -> str | None:
+    if system.machine.type.is_real:
+        return "nobody knows where the board's bootloader puts device tree and initramfs"
+    if fixed_by_board(system) is None:
+        return "the machine itself can have less (machine.memory_mib, machine_memory_half)"
+    if (said := word_value(system, "mem")) is not None:
+        return f"the command line has mem={said}"
+    limit, total_kib = _limit(system, measured), _kib(measured, "mem_total_kib")
+    if limit is None or total_kib is None or int(limit.removeprefix("mem=").removesuffix("M")) << 10 < total_kib:
+        return None
+    return f"the boot uses more than a quarter of its {total_kib >> 10} MiB"
 
 
 TECHNIQUES = (
@@ -72,5 +107,31 @@ TECHNIQUES = (
             functions=("x86_acpi_numa_init", "amd_numa_init", "arch_acpi_numa_init", "of_numa_init"),
             shortens=("numa_init",),
         ),
+    ),
+    Technique(
+        name="cmdline_mem",
+        text=Text(
+            summary="lets the kernel take only as much of a board's memory as the job needs, twice over",
+            mechanism=(
+                "The kernel writes a structure for each page of 4 KiB before anything else can run, at 90 instructions "
+                "a page, puts the page into its free lists, and sizes hash tables by all of them. Only some "
+                "architectures do most of that later, or in parallel (DEFERRED_STRUCT_PAGE_INIT: not 32-bit arm)."
+            ),
+            cost="the memory above the limit is nobody's until the next boot",
+            risk=Risk.FUNCTION,
+            published=(none_published(f"{LINUX_612}, mm/mm_init.c: memmap_init_range()"),),
+        ),
+        change=measured_words(
+            (
+                "mem=SIZE: a power of two, at least twice what the boot had in use after ready, and at least 64M; 256M "
+                "where a bootloader places an initramfs"
+            ),
+            _limit,
+            "the boot does not say how much memory it uses (facts mem_total_kib and mem_free_kib)",
+            _has_memory_to_leave,
+        ),
+        proof=fact_falls("mem_total_kib", to_percent=75),
+        # Some pages are left, so all of it is the most that can be gained.
+        removes=Removes("structures for pages of memory", functions=("memmap_init_range",), replaced=True),
     ),
 )

@@ -1,9 +1,11 @@
-"""How the kernel's code is compiled: for size or speed, in which instructions."""
+"""How the kernel's code is compiled: for size or speed, in which instructions, and what of it is assembly."""
 
 from bootlab.system import System
 from bootlab.techniques.changes.kernel_options import WantedOptions, choice, is_on, rebuilt_kernel
 from bootlab.techniques.model.evidence import Measured
-from bootlab.techniques.model.published import BOOTLIN_2019, BOOTLIN_SLIDES, Published
+from bootlab.techniques.model.proofs import never_runs
+from bootlab.techniques.model.published import BOOTLIN_2019, BOOTLIN_SLIDES, LINUX_612, Published, none_published
+from bootlab.techniques.model.removed_work import Removes
 from bootlab.techniques.model.technique import Risk, Text
 
 _LEVELS = ("CC_OPTIMIZE_FOR_SIZE", "CC_OPTIMIZE_FOR_PERFORMANCE")
@@ -85,5 +87,22 @@ TECHNIQUES = (
             arch=("armv7",),
             applies=_in_arm_instructions,
         ),
+    ),
+    rebuilt_kernel(
+        "kernel_blake2s_assembly",
+        Text(
+            summary="has the kernel's random numbers hashed by assembly instead of C",
+            mechanism=(
+                "Until the random generator is initialised, and a board without a source of randomness may well be "
+                "ready sooner, each random number that the kernel asks for is hashed out of the pool by BLAKE2s anew "
+                "(extract_entropy()). 32-bit arm has an assembly version of it, off by default."
+            ),
+            cost="some 4 KiB of kernel",
+            risk=Risk.NONE,
+            published=(none_published(f"{LINUX_612}, arch/arm/crypto/Kconfig: 'faster than the generic', no figure"),),
+        ),
+        WantedOptions({"CRYPTO_BLAKE2S_ARM": "y"}, gates={"CRYPTO": "y"}, arch=("armv7",)),
+        shows=never_runs("blake2s_compress_generic"),
+        removes=Removes("hashes of random numbers", functions=("blake2s_compress_generic",), replaced=True),
     ),
 )

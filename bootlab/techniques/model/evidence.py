@@ -67,4 +67,7 @@ class Proof:
     prove: Prove
     """Given the evidence of the changed boot and of the boot before, says whether the knob took effect."""
     watch: tuple[str, ...] = ()
-    """Kernel symbols whose first execution the boots on both sides record as marks `watch:SYMBOL`."""
+    """Kernel symbols whose first execution the boots on both sides record as marks `watch:SYMBOL`.
+
+    `SPL:FUNCTION` is a function of a board's first stage.
+    """

@@ -122,7 +122,7 @@ def exits_fall(name: str) -> Proof:
 
 
 def never_runs(*symbols: str) -> Proof:
-    """Watched kernel functions that ran before no longer run."""
+    """Watched functions, of the kernel or of SPL (`SPL:FUNCTION`), that ran before no longer run."""
 
     def prove(after: Evidence, before: Evidence) -> Effect:
         marks = [WATCH_PREFIX + symbol for symbol in symbols]

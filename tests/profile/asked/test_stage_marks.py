@@ -35,6 +35,16 @@ def test_each_stage_is_seen_where_it_runs() -> None:
     assert lines[-1].split()[3] == (b"zImage" * 9)[:16].hex()
 
 
+def test_a_function_of_spl_is_watched_where_it_has_it() -> None:
+    spl = Stage(_start=0x60, twsi_i2c_init=0x1240)
+    watch = ("memmap_init", "SPL:twsi_i2c_init", "SPL:eth_init")
+    assert stage_lines(spl, None, None, LoadedFile(b"zImage", ()), watch) == [
+        f"image spl_entry 60 {b'_start'.ljust(16, bytes(1)).hex()}",
+        f"image watch:SPL:twsi_i2c_init 1240 {b'twsi_i2c_init'.ljust(16, bytes(1)).hex()}",
+    ]
+    assert stage_lines(None, None, None, LoadedFile(b"zImage", ()), watch) == []
+
+
 def test_a_finished_card_has_its_kernel_alone() -> None:
     assert stage_lines(None, None, None, LoadedFile(b"zImage" * 9, (0x42000000,))) == [
         f"image image_entry 42000000 {(b'zImage' * 9)[:16].hex()}"

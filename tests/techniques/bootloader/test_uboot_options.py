@@ -1,10 +1,11 @@
 """U-Boot with other options: which board has one to change, and what its console proves."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from bootlab.system import System
+from bootlab.system import System, read_system
 from bootlab.techniques.model.evidence import Effect, Measured
 from tests.techniques.asking import ALL
 from tests.techniques.board_evidence import PC, evidence
@@ -21,7 +22,14 @@ COUNTDOWN = "Net:   eth0\r\nHit any key to stop autoboot:  2 \b\b\b 1 \b\b\b 0 \
 
 
 @pytest.mark.parametrize(
-    "name", ["bootloader_falcon", "bootloader_no_banner", "bootloader_no_delay", "bootloader_no_scan"]
+    "name",
+    [
+        "bootloader_falcon",
+        "bootloader_no_banner",
+        "bootloader_no_delay",
+        "bootloader_no_regulator",
+        "bootloader_no_scan",
+    ],
 )
 def test_only_a_board_has_a_bootloader_to_change(board: System, name: str, measured: Measured) -> None:
     assert ALL[name].change.applies(PC, measured) == "machine.type 'q35' has no bootloader"
@@ -77,3 +85,28 @@ def test_spl_says_nothing_in_falcon_mode_too(board: System, measured: Measured) 
     assert one.proof.prove(evidence("Starting kernel"), loud) is Effect.PROVEN
     assert one.proof.prove(loud, loud) is Effect.NONE
     assert one.proof.prove(evidence(), evidence()) is Effect.NOT_SHOWN
+
+
+def test_spl_starts_no_bus_for_a_regulator_that_it_leaves_alone(
+    board: System, riscv_board: System, measured: Measured
+) -> None:
+    one = ALL["bootloader_no_regulator"]
+    changed = one.change.apply(board.with_part("bootloader", falcon=True), measured)
+    assert changed.bootloader is not None
+    assert changed.bootloader.options == {"SY8106A_POWER": "n", "SPL_I2C": "n"}
+    assert one.change.applies(changed, measured) == "bootloader.options say so already"
+    assert one.change.applies(riscv_board, measured) == "SPL of virt looks for no voltage regulator"
+    assert one.proof.watch == ("SPL:twsi_i2c_init",)
+    asked, silent = (replace(evidence(), marks=marks) for marks in ({"watch:SPL:twsi_i2c_init": 9}, {}))
+    assert one.proof.prove(silent, asked) is Effect.PROVEN
+    assert one.proof.prove(asked, asked) is Effect.NONE
+    assert one.proof.prove(silent, silent) is Effect.NOT_SHOWN
+
+
+def test_the_trimmed_camera_board_is_what_two_techniques_make(measured: Measured) -> None:
+    examples = Path(__file__).parents[3] / "examples"
+    made = read_system(examples / "camera-board.toml")
+    for name in ("bootloader_no_delay", "bootloader_no_scan"):
+        made = ALL[name].change.apply(made, measured)
+    trimmed = read_system(examples / "camera-board-trimmed.toml")
+    assert trimmed == made.model_copy(update={"name": trimmed.name, "description": trimmed.description})

@@ -34,3 +34,33 @@ def test_nodes_are_not_looked_for_on_any_architecture_that_has_them(system: Syst
     for said in ("NUMA turned off", "NUMA: NUMA disabled"):
         one, other = (Evidence(log(*lines), {}, {}, "", None) for lines in ((said,), ()))
         assert technique.proof.prove(one, other) is Effect.PROVEN
+
+
+def test_a_board_keeps_twice_what_its_job_uses(system: System, camera: System) -> None:
+    applies, apply = (getattr(ALL["cmdline_mem"].change, what) for what in ("applies", "apply"))
+    fast = camera.with_part("initramfs", embedded=True)
+
+    def told(total_mib: int, free_mib: int) -> Measured:
+        return Measured({"mem_total_kib": str(total_mib << 10), "mem_free_kib": str(free_mib << 10)}, {}, {}, "")
+
+    for free_mib, limit in ((742, "64M"), (741, "64M"), (740, "128M"), (640, "512M")):
+        assert applies(fast, told(757, free_mib)) is None
+        assert apply(fast, told(757, free_mib)).kernel.cmdline.endswith(f" mem={limit}")
+    assert applies(fast, told(757, 500)) == "the boot uses more than a quarter of its 757 MiB"
+    # U-Boot moves an initramfs to the end of the memory that it takes for itself.
+    assert camera.initramfs is not None and not camera.initramfs.embedded
+    assert apply(camera, told(757, 740)).kernel.cmdline.endswith(" mem=256M")
+    nothing = Measured({}, {}, {}, "")
+    assert "facts mem_total_kib" in str(applies(fast, nothing))
+    assert applies(fast.with_cmdline("mem=96M"), told(757, 740)) == "the command line has mem=96M"
+    assert applies(fast.with_cmdline("mem=64M"), told(757, 742)) == "the command line has mem=64M already"
+    assert "machine_memory_half" in str(applies(system, told(757, 740)))
+    real = System.model_validate(
+        {
+            "name": "real",
+            "machine": {"type": "armv7-board"},
+            "target": {"kind": "serial", "port": "/dev/ttyUSB0", "power_on": "true", "power_off": "true"},
+            "booted": {"console": "login:"},
+        }
+    )
+    assert "nobody knows where" in str(applies(real, told(757, 740)))

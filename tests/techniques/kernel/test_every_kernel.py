@@ -20,6 +20,7 @@ def test_changes_nothing_but_the_build(technique: Technique, built: System) -> N
         assert technique.name in (
             "kernel_appended_dtb",
             "kernel_arm_frame_pointers",
+            "kernel_blake2s_assembly",
             "kernel_ipconfig_no_wait",
             "kernel_reduced",
             "kernel_strict_rwx_off",
