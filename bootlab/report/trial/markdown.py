@@ -6,6 +6,7 @@ from bootlab.report.parts.markdown import bold, code, markdown_table, plain, pro
 from bootlab.report.trial.published import published_figures
 from bootlab.report.trial.timings import timings_markdown
 from bootlab.report.trial.words import clock_words, in_order, kept_steps, time_words
+from bootlab.techniques.model.evidence import Effect
 from bootlab.techniques.model.verdict import Verdict
 
 _END = {
@@ -37,7 +38,9 @@ def try_markdown(result: TryResult) -> str:
 def _stacks(result: TryResult) -> str:
     priced = result.price is not None
     published = published_figures(result.plan)
-    beside = [""] if published else []
+    # Where each step is kept whatever it saves, a row says what is known of it.
+    judged = StackName.LADDER in result.final
+    beside = [*([""] * judged), *([""] if published else [])]
     rows = [["baseline", "", ms(result.baseline.total_ns), *([ms(result.baseline.counted_ns)] * priced), *beside]]
     for stack, end in result.final.items():
         steps = kept_steps(result, stack)
@@ -47,9 +50,31 @@ def _stacks(result: TryResult) -> str:
                 ratio = f"{end.ratio:.2f}x {ratio_words(result.clock, result.price)}"
                 reached = f"{bold(reached)} {_END.get(StackName(stack), stack)}: {ratio}"
             figures = [ms(step.saved_ns), reached, *([ms(step.counted_ns)] * priced)]
-            rows.append([code(step.technique), *figures, *([published.get(step.technique, "")] * len(beside))])
+            verdict = [_shown(step)] if judged else []
+            rows.append(
+                [code(step.technique), *figures, *verdict, *([published.get(step.technique, "")] if published else [])]
+            )
     titles = ["step, each on top of those above", "saved ms>", f"{time_words(result)} ms>"]
-    return markdown_table([*titles, *([f"{COUNTED} ms>"] * priced), *(["published"] * len(beside))], rows)
+    more = [*(["verdict"] * judged), *(["published"] if published else [])]
+    table = markdown_table([*titles, *([f"{COUNTED} ms>"] * priced), *more], rows)
+    return f"{table}\n\n{note}" if (note := _of_fresh_boots(result)) else table
+
+
+def _shown(step: Judged) -> str:
+    """Return the verdict on a step, or that its boots show that it did nothing."""
+    return step.proof if step.proof == Effect.NONE.value else step.verdict.value
+
+
+def _of_fresh_boots(result: TryResult) -> str:
+    """Say of which steps the saving is not the difference of the two rows; empty where of none."""
+    steps = [one for stack in result.final for one in kept_steps(result, stack)]
+    fresh = [code(step.technique) for step in steps if step.fresh_members]
+    if not fresh:
+        return ""
+    return prose(
+        f"*Saved* of {', '.join(fresh)} is of fresh boots, which confirm a difference or do not; *ready* of all is of "
+        "seeds that all steps have, so that the one is not the difference of the other."
+    )
 
 
 def _alone(result: TryResult) -> str:

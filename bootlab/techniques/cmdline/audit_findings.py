@@ -3,7 +3,7 @@
 import re
 
 from bootlab.system import System
-from bootlab.techniques.changes.command_line import measured_words
+from bootlab.techniques.changes.command_line import measured_words, word_value
 from bootlab.techniques.model.evidence import Effect, Evidence, Measured, Proof
 from bootlab.techniques.model.proofs import fact_is, modules_refused
 from bootlab.techniques.model.published import CROZAT_2008, Published
@@ -37,7 +37,10 @@ def _masks(system: System, measured: Measured) -> str | None:
 
 def _one_process(system: System, measured: Measured) -> str | None:
     # A name without a module would make systemd-modules-load.service fail, where modprobe -q is silent.
+    # So would one that the command line refuses.
     there = {name.replace("-", "_") for name in measured.facts.get("modules", "").split()}
+    refused = (word_value(system, "module_blacklist") or "").split(",")
+    there -= {name.replace("-", "_") for name in refused}
     names = measured.facts.get(MODPROBE_UNITS, "").split()
     loaded = [name for name in names if name.replace("-", "_") in there]
     if not loaded:
@@ -118,7 +121,10 @@ TECHNIQUES = (
         change=measured_words(
             "modules_load=MODULE,... systemd.mask=modprobe@MODULE.service ...",
             _one_process,
-            "no audit said which modules systemd starts a modprobe for: bootlab try --audit RUN, of bootlab audit",
+            (
+                "no audit said which modules systemd starts a modprobe for: bootlab try --audit RUN, of bootlab audit; "
+                "or none of them is loaded"
+            ),
         ),
         proof=Proof(_masked_and_loaded),
     ),

@@ -1,12 +1,14 @@
 """What waits for udev: the events of all devices, where few are needed; under systemd, and under bootlab-init."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from bootlab.system import System
-from bootlab.techniques.changes.root_files import writes_files
+from bootlab.techniques.changes.root_files import root_files_words, writes_files
 from bootlab.techniques.changes.root_image import recipe_of
+from bootlab.techniques.changes.when_idle import WHEN_IDLE
+from bootlab.techniques.cmdline.audit_findings import GOAL_UNIT
 from bootlab.techniques.model.evidence import Effect, Evidence, Measured, Proof
 from bootlab.techniques.model.proofs import fact_is
 from bootlab.techniques.model.published import CROZAT_2008, KATO_2016, Published, none_published
@@ -29,32 +31,57 @@ _FIRST: Final = (
     "module block net tpmrm pci virtio usb scsi nvme nvme-subsystem mmc platform vmbus xen hid mtd ubi md dm"
 ).split()
 _ASKED: Final = fact_is(TRIGGERED, "--subsystem-match=net ")
-_LATER: Final = re.compile(r"(?:Starting|Finished) (?:\x1b\[[\d;]*m)?bootlab-udev-rest\.service")
-_MATCHED: Final = " ".join(f"--subsystem-match={name}" for name in _FIRST)
-_REST: Final = " ".join(f"--subsystem-nomatch={name}" for name in _FIRST)
-FEW: Final = {
-    # systemd waits for the devices of serial consoles, and no other unit for a terminal's.
-    "/etc/systemd/system/systemd-udev-trigger.service.d/90-bootlab-few.conf": f"""[Service]
+_LATER: Final = re.compile(r"(?:Starting|Finished|Started) (?:\x1b\[[\d;]*m)?bootlab-udev-rest\.service")
+_AT_THE_GOAL: Final = ("input", "graphics", "drm")
+"""What a goal that shows something opens: without udev's word on them X knows neither keyboard nor mouse."""
+_TRIGGER: Final = "/etc/systemd/system/systemd-udev-trigger.service.d/90-bootlab-few.conf"
+_REST: Final = "/etc/systemd/system/bootlab-udev-rest.service"
+REST: Final = "/etc/bootlab/udev-rest"
+
+
+def few(goal: str | None) -> dict[str, str]:
+    """Return the files by which udev is told of few devices first: all others come behind `goal`, a service.
+
+    And, with a goal, when the machine is idle, since it is up long before what it starts has come to rest.
+    """
+    first = (*_FIRST, *(_AT_THE_GOAL if goal is not None else ()))
+    matched = " ".join(f"--subsystem-match={name}" for name in first)
+    rest = " ".join(f"--subsystem-nomatch={name}" for name in first)
+    trigger = "udevadm trigger --type=%s --action=add"
+    brings = "[Unit]\nWants=bootlab-udev-rest.service\n"
+    drop_in = "90-bootlab-udev-rest.conf"
+    told = (trigger % "subsystems", f"{trigger % 'devices'} {rest}")
+    if goal is None:
+        starts = "Type=oneshot\nRemainAfterExit=yes\n" + "".join(f"ExecStart=-{command}\n" for command in told)
+        later = {}
+    else:
+        # Type=simple: as a job for as long as it waits it would keep a getty, which waits until no job is left.
+        starts = f"Type=simple\nRemainAfterExit=yes\nExecStart=/bin/sh {REST}\n"
+        later = {
+            REST: WHEN_IDLE + "".join(f"{command}\n" for command in told),
+            f"/etc/systemd/system/{goal}.service.d/{drop_in}": brings,
+        }
+    return {
+        # systemd waits for the devices of serial consoles, and no other unit for a terminal's.
+        _TRIGGER: f"""[Service]
 ExecStart=
-ExecStart=-udevadm trigger --type=devices --action=add {_MATCHED}
+ExecStart=-udevadm trigger --type=devices --action=add {matched}
 ExecStart=-udevadm trigger --type=devices --action=add --subsystem-match=tty --sysname-match=tty[A-Z]* \
 --sysname-match=hvc* --sysname-match=console
 """,
-    "/etc/systemd/system/bootlab-udev-rest.service": f"""[Unit]
+        _REST: f"""[Unit]
 Description=The devices that nothing of the boot waits for
 DefaultDependencies=no
-After=multi-user.target
+After=multi-user.target{f" {goal}.service" if goal is not None else ""}
 Conflicts=shutdown.target
 Before=shutdown.target
 
 [Service]
-Type=oneshot
-RemainAfterExit=yes
-ExecStart=-udevadm trigger --type=subsystems --action=add
-ExecStart=-udevadm trigger --type=devices --action=add {_REST}
-""",
-    "/etc/systemd/system/multi-user.target.d/90-bootlab-udev-rest.conf": "[Unit]\nWants=bootlab-udev-rest.service\n",
-}
+{starts}""",
+        f"/etc/systemd/system/multi-user.target.d/{drop_in}": brings,
+        **later,
+    }
+
 
 LATER: Final = "udev_later"
 """The fact that bootlab-init's later unit prints: of how many devices udev is told only then."""
@@ -89,13 +116,24 @@ def _asks_for_few(after: Evidence, before: Evidence) -> Effect:
     return Effect.NOT_SHOWN if _LATER.search(before.console) else Effect.PROVEN
 
 
-def _files(files: Mapping[str, str], fact: str, word: str, missing: str) -> Change:
+def _few(measured: Measured) -> dict[str, str]:
+    return few(measured.facts.get(GOAL_UNIT) or None)
+
+
+def _files(
+    files: Mapping[str, str] | Callable[[Measured], Mapping[str, str]],
+    fact: str,
+    word: str,
+    missing: str,
+    *,
+    knob: str | None = None,
+) -> Change:
     def applies(system: System, measured: Measured) -> str | None:
         if fact not in measured.facts:
             return f"the baseline boot did not say what systemd started (fact {fact})"
         return None if word in measured.facts[fact] else missing
 
-    return writes_files(files, applies)
+    return writes_files(files, applies, knob=knob)
 
 
 def _waits_no_more(after: Evidence, before: Evidence) -> Effect:
@@ -153,11 +191,12 @@ TECHNIQUES = (
     Technique(
         name="userspace_udev_few",
         text=Text(
-            summary="has udev handle disks, cards and buses first, and all other devices after multi-user.target",
+            summary="has udev handle disks, cards and buses first, and all other devices behind the goal",
             mechanism=(
                 "At every boot udev is told of some hundred devices anew, each an event with all rules: processors, "
                 "ACPI's objects, virtual terminals, memory. They take the processor from those that start services. "
-                "Told by subsystem, udev looks only there."
+                "Told by subsystem, udev looks only there. The others come after multi-user.target, and of an audit "
+                "with a goal behind that, when the machine has little to do."
             ),
             cost=(
                 "what only udev gives comes later: modules for processors, sound and sensors, owners and links of "
@@ -170,7 +209,13 @@ TECHNIQUES = (
                 none_published(f"{CROZAT_2008}: udev is not slow, telling it of everything and waiting for it is"),
             ),
         ),
-        change=_files(FEW, TRIGGERED, "udevadm trigger", "the baseline boot has not told udev of its devices"),
+        change=_files(
+            _few,
+            TRIGGERED,
+            "udevadm trigger",
+            "the baseline boot has not told udev of its devices",
+            knob=f"{root_files_words(few(None))}; of an audit with a goal {REST}",
+        ),
         proof=Proof(_asks_for_few),
     ),
     Technique(

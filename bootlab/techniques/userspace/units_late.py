@@ -10,6 +10,7 @@ from typing import Final
 
 from bootlab.system import System
 from bootlab.techniques.changes.root_files import writes_files
+from bootlab.techniques.changes.when_idle import WHEN_IDLE
 from bootlab.techniques.cmdline.audit_findings import (
     GOAL_DEVICES,
     GOAL_UNIT,
@@ -32,8 +33,7 @@ OPENED: Final = "/run/bootlab-late"
 """There once the gate has opened, so that a goal which starts anew does not start what was stopped since."""
 _STARTED: Final = "InactiveExitTimestampMonotonic"
 """When a unit was started last, 0: never. One that has done its work and ended is inactive again (Type=oneshot)."""
-_PROGRAM: Final = f"""# Says which services are yet to come, and ends when the machine has little to do:
-# for nine tenths of half a second no processor ran and no disk was waited for. It tries for a minute.
+_PROGRAM: Final = f"""# Says which services are yet to come, and ends when the machine has little to do.
 if [ "$1" = open ]; then
 	# bootlab-late.service calls this however the waiting ended. Who disabled or masked one of them meant it.
 	: >{OPENED}
@@ -64,14 +64,7 @@ done <<END
 $(systemctl show -p Id -p {_STARTED} UNITS)
 END
 printf '%s\\n' "bootlab: fact FACT$late" >/dev/console
-for _ in $(seq 120); do
-	read -r _ user nice system idle disk _ </proc/stat
-	sleep 0.5
-	read -r _ user2 nice2 system2 idle2 disk2 _ </proc/stat
-	all=$((user2 + nice2 + system2 + idle2 + disk2 - user - nice - system - idle - disk))
-	[ $all -gt 0 ] && [ $(((idle2 - idle) * 10)) -ge $((all * 9)) ] && exit 0
-done
-"""
+{WHEN_IDLE}"""
 # Type=simple: as a job for as long as it waits it would keep a getty, which waits until no job is left. No default
 # dependencies: a target that wants it would wait for it, and with it for the goal (systemd.target(5)).
 _SERVICE: Final = f"""[Unit]

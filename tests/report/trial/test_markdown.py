@@ -46,3 +46,19 @@ def test_a_load_by_a_model_stands_apart_with_a_verdict_on_the_rest() -> None:
 def test_what_a_run_says_is_no_markup() -> None:
     result = trial().model_copy(update={"system": "a|b`<script>\x1b[31m"})
     assert "a\\|b'&lt;script>, virtual clock" in try_markdown(result)
+
+
+def test_a_ladder_says_what_is_known_of_each_step_and_which_saving_is_of_other_boots() -> None:
+    result = trial()
+    first, second, *_ = [step for step in result.stack if step.verdict.saves]
+    steps = [
+        first.model_copy(update={"stack": "ladder", "proof": "no effect", "fresh_members": []}),
+        second.model_copy(update={"stack": "ladder", "fresh_members": second.members}),
+    ]
+    end = next(iter(result.final.values()))
+    lines = try_markdown(result.model_copy(update={"stack": steps, "final": {"ladder": end}})).splitlines()
+    assert lines[0] == "| step, each on top of those above | saved ms | ready ms | verdict |"
+    rows = {line.split("|")[1].strip(): line.split("|")[4].strip() for line in lines[3:5]}
+    assert rows == {f"`{first.technique}`": "no effect", f"`{second.technique}`": second.verdict.value}
+    told = " ".join(lines[5:8])
+    assert f"*Saved* of `{second.technique}` is of fresh boots" in told and first.technique not in told

@@ -20,6 +20,9 @@ def test_all_units_are_masked_and_what_was_loaded_is_loaded_together(evidence: C
     assert changed.kernel.cmdline.endswith(f" modules_load=dm_mod,efi-pstore {masks}"), "this kernel has no drm"
     none = replace(NOTHING, facts={MODPROBE_UNITS: "drm", "modules": "ext4"})
     assert "no audit said" in str(ALL["cmdline_modules_load"].change.applies(DEBIAN, none))
+    # One name that the command line refuses would have the service fail that loads them.
+    refused = applied("cmdline_modules_load", DEBIAN.with_cmdline("module_blacklist=floppy,efi_pstore"), audited)
+    assert refused.kernel.cmdline.endswith(f" modules_load=dm_mod {masks}")
     prove = ALL["cmdline_modules_load"].proof.prove
     before = evidence(units_masked="", modules="dm_mod")
     loads = {"cmdline": "quiet modules_load=dm_mod", "units_masked": "modprobe@dm_mod.service modprobe@drm.service"}

@@ -7,9 +7,11 @@ from pathlib import Path
 
 from bootlab.sources import EXAMPLES
 from bootlab.system import read_system
+from bootlab.techniques.changes.when_idle import WHEN_IDLE
+from bootlab.techniques.cmdline.audit_findings import GOAL_UNIT
 from bootlab.techniques.model.evidence import Effect, Evidence
 from bootlab.techniques.userspace.native_init import TELLS
-from bootlab.techniques.userspace.udev import CARDS, FEW, FIXED
+from bootlab.techniques.userspace.udev import CARDS, FIXED, REST, few
 from tests.techniques.asking import ALL, NOTHING, applied, why_not
 
 Make = Callable[..., Evidence]
@@ -34,9 +36,9 @@ def test_the_network_waits_for_cards_where_it_had_waited_for_all(evidence: Make)
 def test_udev_is_told_of_few_devices_first_and_of_all_others_later(evidence: Make) -> None:
     asked = replace(NOTHING, facts={"udev_trigger": "udevadm trigger --type=all --action=add; "})
     changed = applied("userspace_udev_few", DEBIAN, asked)
-    assert changed.rootfs is not None and changed.rootfs.texts == FEW
+    assert changed.rootfs is not None and changed.rootfs.texts == few(None)
     matched, left = (
-        set(re.findall(rf"--subsystem-{word}=(\S+)", "".join(FEW.values()))) for word in ("match", "nomatch")
+        set(re.findall(rf"--subsystem-{word}=(\S+)", "".join(few(None).values()))) for word in ("match", "nomatch")
     )
     assert matched - {"tty"} == left, "what is told first is left out later, and nothing else"
     prove = ALL["userspace_udev_few"].proof.prove
@@ -49,6 +51,26 @@ def test_udev_is_told_of_few_devices_first_and_of_all_others_later(evidence: Mak
     )
     assert prove(said, silent) is Effect.PROVEN, "a disk image says no facts, and its console does"
     assert prove(said, said) is prove(silent, silent) is Effect.NOT_SHOWN
+
+
+def test_with_a_goal_udev_is_told_of_the_others_behind_it_and_when_idle() -> None:
+    """xdm is started long before X asks for its keyboard, so what a screen needs is not among those that come later."""
+    facts = {"udev_trigger": "udevadm trigger --type=all --action=add; ", GOAL_UNIT: "xdm"}
+    changed = applied("userspace_udev_few", DEBIAN, replace(NOTHING, facts=facts))
+    assert changed.rootfs is not None
+    texts = changed.rootfs.texts
+    assert texts == few("xdm") and set(texts) == {
+        *few(None),
+        REST,
+        "/etc/systemd/system/xdm.service.d/90-bootlab-udev-rest.conf",
+    }
+    unit = texts["/etc/systemd/system/bootlab-udev-rest.service"]
+    assert "After=multi-user.target xdm.service\n" in unit and "Type=simple\n" in unit and REST in unit
+    trigger = texts["/etc/systemd/system/systemd-udev-trigger.service.d/90-bootlab-few.conf"]
+    first = set(re.findall(r"--subsystem-match=(\S+)", trigger))
+    assert {"input", "drm", "graphics"} <= first
+    assert first - {"tty"} == set(re.findall(r"--subsystem-nomatch=(\S+)", texts[REST]))
+    assert texts[REST].startswith(WHEN_IDLE)
 
 
 def test_bootlab_init_tells_udev_of_fixed_devices_behind_its_goal(evidence: Make, tmp_path: Path) -> None:

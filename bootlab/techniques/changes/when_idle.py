@@ -1,0 +1,14 @@
+"""Lines of a guest's shell that wait until the machine has little to do, for what comes behind a boot's goal."""
+
+from typing import Final
+
+WHEN_IDLE: Final = """# Ends once no processor and no disk was busy for nine tenths of half a second, or after a minute.
+for _ in $(seq 120); do
+	read -r _ user nice system idle disk _ </proc/stat
+	sleep 0.5
+	read -r _ user2 nice2 system2 idle2 disk2 _ </proc/stat
+	all=$((user2 + nice2 + system2 + idle2 + disk2 - user - nice - system - idle - disk))
+	[ $all -gt 0 ] && [ $(((idle2 - idle) * 10)) -ge $((all * 9)) ] && break
+done
+"""
+"""A POSIX shell's; what is written below it comes when the machine is idle, or after a minute."""
