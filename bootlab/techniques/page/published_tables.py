@@ -206,6 +206,18 @@ DISTRIBUTION_2008 = PublishedTable(
         PublishedRow("dkms out of the parallel init", "-2 to -4 s", (), "as harddrake"),
         PublishedRow("readahead beside parallel init", "longer", (), "the next row's came after it"),
         PublishedRow("readahead, its I/O idle", "-2 s, both timings", ("rootfs_readahead",)),
+        PublishedRow(
+            "readahead where the processor is what is waited for (EEE 701)",
+            "none: as before",
+            (),
+            "the plan on `ssd`: [screen.md](screen.md#mandrivas-steps)",
+        ),
+        PublishedRow(
+            "the first boot learns what is read ahead, and one a month again",
+            "none at the first boot",
+            (),
+            "likewise; a pack that stopped saving is forgotten, and learned anew: [readahead.md](readahead.md)",
+        ),
         PublishedRow("preload of the desktop", "-5 s from login to desktop", ("rootfs_preload",)),
         PublishedRow(
             "prelink",

@@ -180,10 +180,7 @@ TECHNIQUES = (
                 ".link files where the kernel's name is kept"
             ),
             risk=Risk.FUNCTION,
-            published=(
-                Published("1 s, dbus and display manager no longer after the network", CROZAT_2008),
-                Published("6 to 15 s, an initrd that waited for USB to settle", CROZAT_2008),
-            ),
+            published=(Published("1 s, dbus and display manager no longer after the network", CROZAT_2008),),
         ),
         change=_files(CARDS, SETTLED, _IFUPDOWN, f"the baseline boot has not waited in {_IFUPDOWN}"),
         proof=Proof(_waits_no_more),
