@@ -2,13 +2,16 @@
 
 from typing import Final
 
-WHEN_IDLE: Final = """# Ends once no processor and no disk was busy for nine tenths of half a second, or after a minute.
-for _ in $(seq 120); do
-	read -r _ user nice system idle disk _ </proc/stat
-	sleep 0.5
-	read -r _ user2 nice2 system2 idle2 disk2 _ </proc/stat
-	all=$((user2 + nice2 + system2 + idle2 + disk2 - user - nice - system - idle - disk))
-	[ $all -gt 0 ] && [ $(((idle2 - idle) * 10)) -ge $((all * 9)) ] && break
-done
+WHEN_IDLE: Final = """# Returns when nine tenths of half a second had no work for processor and disk; false in a minute.
+idle() {
+	for _ in $(seq 120); do
+		read -r _ user nice system idle disk _ </proc/stat
+		sleep 0.5
+		read -r _ user2 nice2 system2 idle2 disk2 _ </proc/stat
+		all=$((user2 + nice2 + system2 + idle2 + disk2 - user - nice - system - idle - disk))
+		[ $all -gt 0 ] && [ $(((idle2 - idle) * 10)) -ge $((all * 9)) ] && return
+	done
+	false
+}
 """
-"""A POSIX shell's; what is written below it comes when the machine is idle, or after a minute."""
+"""A POSIX shell's: the function `idle`."""

@@ -216,7 +216,7 @@ DISTRIBUTION_2008 = PublishedTable(
             "the first boot learns what is read ahead, and one a month again",
             "none at the first boot",
             (),
-            "likewise; a pack that stopped saving is forgotten, and learned anew: [readahead.md](readahead.md)",
+            "likewise: after a month the next boot learns: [readahead.md](readahead.md)",
         ),
         PublishedRow("preload of the desktop", "-5 s from login to desktop", ("rootfs_preload",)),
         PublishedRow(

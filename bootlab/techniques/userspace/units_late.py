@@ -33,7 +33,8 @@ OPENED: Final = "/run/bootlab-late"
 """There once the gate has opened, so that a goal which starts anew does not start what was stopped since."""
 _STARTED: Final = "InactiveExitTimestampMonotonic"
 """When a unit was started last, 0: never. One that has done its work and ended is inactive again (Type=oneshot)."""
-_PROGRAM: Final = f"""# Says which services are yet to come, and ends when the machine has little to do.
+_PROGRAM: Final = f"""{WHEN_IDLE}
+# Says which services are yet to come, and ends when the machine has little to do.
 if [ "$1" = open ]; then
 	# bootlab-late.service calls this however the waiting ended. Who disabled or masked one of them meant it.
 	: >{OPENED}
@@ -64,7 +65,8 @@ done <<END
 $(systemctl show -p Id -p {_STARTED} UNITS)
 END
 printf '%s\\n' "bootlab: fact FACT$late" >/dev/console
-{WHEN_IDLE}"""
+idle || true
+"""
 # Type=simple: as a job for as long as it waits it would keep a getty, which waits until no job is left. No default
 # dependencies: a target that wants it would wait for it, and with it for the goal (systemd.target(5)).
 _SERVICE: Final = f"""[Unit]
