@@ -354,7 +354,7 @@ class _Preparation:
         parts = CardParts(
             bootloader=bootloader.image,
             kernel=kernel,
-            device_tree=card.dtb or self._device_tree(made, board),
+            device_tree=card.dtb or self._device_tree(made, board, pruned=card.device_tree_pruned),
             cmdline=self._system.kernel.cmdline,
             initramfs=archive,
             falcon=bootloader.falcon,
@@ -377,12 +377,12 @@ class _Preparation:
         parts = FlashParts(bootloader.image, kernel, cmdline, archive, memory, opensbi, opensbi_at)
         return compose_flash(flash, parts, board, self._shop.cache)
 
-    def _device_tree(self, made: _KernelFiles, board: Board) -> Path:
+    def _device_tree(self, made: _KernelFiles, board: Board, *, pruned: bool) -> Path:
         layout = board.card
         assert layout is not None
         build = self._system.kernel.build
         if build is not None and made.built is not None:
-            return build_device_tree(self._shop, build, made.built, self._arch, layout.dtb)
+            return build_device_tree(self._shop, build, made.built, self._arch, layout.dtb, pruned=pruned)
         found = sorted(made.tree.glob(f"usr/lib/linux-image-*/**/{layout.dtb}")) if made.tree is not None else []
         if not found:
             raise InputError(

@@ -56,6 +56,8 @@ class Card(Part):
         default="separate", exclude_if=lambda value: value == "separate"
     )
     """How the kernel gets its device tree: from who starts it, or right behind its own image (ARM_APPENDED_DTB)."""
+    device_tree_pruned: bool = Field(default=False, exclude_if=lambda value: not value)
+    """Leave out of the device tree what the kernel, which is built here, has no driver for."""
     kept_ram: KeptRam | None = Field(default=None, exclude_if=lambda value: value is None)
     """Where SPL finds kernel, initramfs and device tree in RAM that has outlived the power (Falcon mode)."""
 
@@ -65,11 +67,12 @@ class Card(Part):
 
     @model_validator(mode="after")
     def _path_or_composed(self) -> Self:
-        of_composed = (self.size_mib, self.dtb, self.load_address is not None, self.device_tree == "appended")
+        own_tree = self.device_tree == "appended" or self.device_tree_pruned
+        of_composed = (self.size_mib, self.dtb, self.load_address is not None, own_tree)
         if self.path is not None and any((*of_composed, self.kept_ram, self.swap_mib)):
             raise ValueError(
-                "path names a finished card; size_mib, dtb, load_address, device_tree, kept_ram and swap_mib are of "
-                "one to be composed"
+                "path names a finished card; size_mib, dtb, load_address, device_tree_pruned, "
+                "device_tree, kept_ram and swap_mib are of one to be composed"
             )
         if self.size_mib is not None and self.size_mib & (self.size_mib - 1):
             raise ValueError("size_mib must be a power of two: QEMU takes no other card")

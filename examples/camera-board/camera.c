@@ -6,6 +6,7 @@
  * Started by a script, or as init: then it mounts what it needs itself. ffmpeg writes a line for each decoded frame
  * (-f framemd5) into a pipe, so the first line that is no comment is the moment.
  */
+#include <dirent.h>
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -208,6 +209,21 @@ static void tell_memory(void)
 	dprintf(1, "bootlab: fact mem_free_kib %lu\n", memory.freeram / 1024 * memory.mem_unit);
 }
 
+/* How many devices the kernel has made of the device tree. */
+static void tell_devices(void)
+{
+	DIR *devices = opendir("/sys/bus/platform/devices");
+	const struct dirent *entry;
+	int count = 0;
+
+	if (!devices)
+		return;
+	while ((entry = readdir(devices)))
+		count += entry->d_name[0] != '.';
+	closedir(devices);
+	dprintf(1, "bootlab: fact platform_devices %d\n", count);
+}
+
 /* Run a program of bootlab's to its end; nothing where the image has none. */
 static void run(const char *program, const char *word)
 {
@@ -230,6 +246,7 @@ static void tell_facts(void)
 	for (unsigned at = 0; at < sizeof counts / sizeof *counts; at++)
 		tell_model(counts[at]);
 	tell_application();
+	tell_devices();
 	if (!access("/bin/busybox", X_OK))
 		run("/sbin/bootlab-facts", NULL);
 	else

@@ -6,7 +6,10 @@ import struct
 from pathlib import Path
 
 from bootlab.build.board.kept_image import NODE
+from bootlab.build.board.pruned_tree import write_pruned
+from bootlab.build.cache import file_sha256
 from bootlab.build.kernel.build import BuiltKernel, objects_of
+from bootlab.build.source.config_text import read_config
 from bootlab.build.source.origin import require_source
 from bootlab.build.source.toolchain import require_toolchain
 from bootlab.build.workshop import Workshop
@@ -19,13 +22,17 @@ _HEADER = struct.Struct(">4s9I")
 _BEGIN_NODE, _END_NODE, _END = 1, 2, 9
 _VERSION, _COMPATIBLE_VERSION = 17, 16
 _FORMAT = 1
+_PRUNED_FORMAT = 1
 _PACKAGE = "device-tree-compiler"
 
 
-def build_device_tree(shop: Workshop, build: KernelBuild, kernel: BuiltKernel, arch: str, name: str) -> Path:
+def build_device_tree(
+    shop: Workshop, build: KernelBuild, kernel: BuiltKernel, arch: str, name: str, *, pruned: bool = False
+) -> Path:
     """Return the device tree `name` (as `sun8i-h3-orangepi-pc.dtb`) of the sources of `kernel`, made of `build`.
 
-    Raises InputError when the sources have none of this name, BuildFailed, StoreError.
+    `pruned`: without what the kernel has no driver for. Raises InputError when the sources have none of this name, or
+    the kernel loads modules and it is to be pruned; BuildFailed, StoreError.
     """
     toolchain = require_toolchain(arch)
     # The kernel's build has looked it up, and told what there is to tell.
@@ -47,7 +54,16 @@ def build_device_tree(shop: Workshop, build: KernelBuild, kernel: BuiltKernel, a
             objects.configure(str(target))
             shutil.copyfile(objects.objects / "arch" / toolchain.kbuild / "boot/dts" / target, out)
 
-    return shop.cache.make("dtb", json.dumps([_FORMAT, source.identity, toolchain.identity, str(target)]), make)
+    whole = shop.cache.make("dtb", json.dumps([_FORMAT, source.identity, toolchain.identity, str(target)]), make)
+    if not pruned:
+        return whole
+    if read_config(kernel.config).get("MODULES") == "y":
+        raise InputError(
+            "card.device_tree_pruned: this kernel loads modules, and drivers that are modules are not in it",
+            hint="kernel.build.options: MODULES = false",
+        )
+    key = json.dumps([_PRUNED_FORMAT, file_sha256(whole), file_sha256(kernel.stripped)])
+    return shop.cache.make("dtb", key, lambda out: write_pruned(whole, kernel.stripped, out))
 
 
 def write_fixed_up(tree: Path, out: Path, *, cmdline: str, memory: range, kept: KeptRam | None = None) -> None:

@@ -138,6 +138,7 @@ _add(
     "bootloader_no_regulator",
     "cmdline_mem",
     "kernel_blake2s_assembly",
+    "kernel_device_tree_pruned",
     keep_all=True,
     account="board-2019",
 )

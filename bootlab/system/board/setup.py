@@ -47,6 +47,11 @@ class BoardSetup:
                 )
             if card.path is None and bootloader is None:
                 raise ValueError(f"{what} boots by U-Boot: [bootloader] says which, or card.path names a finished card")
+            if card.device_tree_pruned and (self.kernel.build is None or card.dtb is not None):
+                raise ValueError(
+                    "card.device_tree_pruned: drivers are looked for in a kernel that is built (kernel.build), for the "
+                    "tree of its own sources (no card.dtb)"
+                )
         else:
             if card is not None:
                 raise ValueError(f"{what} boots from its flash chip and has no SD card: [flash], not [card]")

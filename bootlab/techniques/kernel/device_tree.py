@@ -1,10 +1,12 @@
-"""Where a 32-bit arm kernel finds its device tree."""
+"""Where a 32-bit arm kernel finds its device tree, and how much is in that."""
 
 from bootlab.system import System
 from bootlab.techniques.changes.bootloader import console_loses, not_built
-from bootlab.techniques.changes.kernel_options import NOT_BUILT, option_value
+from bootlab.techniques.changes.kernel_options import NOT_BUILT, is_on, option_value
 from bootlab.techniques.model.evidence import Effect, Evidence, Measured, Proof
-from bootlab.techniques.model.published import BOOTLIN_2019, Published
+from bootlab.techniques.model.proofs import fact_falls
+from bootlab.techniques.model.published import BOOTLIN_2019, LINUX_612, Published, none_published
+from bootlab.techniques.model.removed_work import Removes
 from bootlab.techniques.model.technique import Change, Layer, Risk, Technique, Text
 from bootlab.timeline import marks as m
 
@@ -46,6 +48,22 @@ def _read_beside_kernel(evidence: Evidence) -> int | None:
     return read - kernel if read is not None and kernel is not None else None
 
 
+def _has_devices_for_nobody(system: System, measured: Measured) -> str | None:
+    if system.kernel.build is None:
+        return NOT_BUILT
+    if system.card is None:
+        return "the device tree is the machine's own, and not on a card that is composed here ([card])"
+    if (reason := not_built(system)) is not None:
+        return reason
+    if system.card.device_tree_pruned:
+        return "card.device_tree_pruned is true already"
+    if system.card.dtb is not None:
+        return "the device tree is given (card.dtb)"
+    if is_on(system, measured, "MODULES"):
+        return "the kernel loads modules, and drivers that are modules are not in it (kernel_modules_off)"
+    return None
+
+
 TECHNIQUES = (
     Technique(
         name="kernel_appended_dtb",
@@ -79,5 +97,38 @@ TECHNIQUES = (
             _has_a_separate_tree,
         ),
         proof=Proof(_no_tree_is_handed_over),
+    ),
+    Technique(
+        name="kernel_device_tree_pruned",
+        text=Text(
+            summary="leaves out of the device tree what the kernel has no driver for",
+            mechanism=(
+                "The kernel unfolds every node into memory, compares each with the tables of timers, clocks and "
+                "interrupt controllers, and makes devices and files in /sys of most: for a codec or a card that it "
+                "cannot drive as well. What is left out is a node that is off, or whose `compatible` has no word that "
+                "is anywhere in the kernel, and groups of pins that nobody asks for; what others point at stays."
+            ),
+            cost="a device tree of this kernel alone: a driver that is added needs its node again",
+            risk=Risk.NONE,
+            published=(none_published(f"{LINUX_612}, drivers/of/fdt.c: unflatten_dt_nodes()"),),
+        ),
+        change=Change(
+            Layer.KERNEL,
+            "card.device_tree_pruned = true",
+            lambda system, measured: system.with_part("card", device_tree_pruned=True),
+            _has_devices_for_nobody,
+        ),
+        proof=fact_falls("platform_devices"),
+        # What is left is still read, so all of it is the most that can be gained.
+        removes=Removes(
+            "nodes of the device tree",
+            functions=(
+                "unflatten_dt_nodes",
+                "of_core_init",
+                "of_platform_bus_create",
+                "of_find_matching_node_and_match",
+            ),
+            replaced=True,
+        ),
     ),
 )

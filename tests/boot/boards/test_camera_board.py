@@ -13,11 +13,13 @@ from bootlab.build.workshop import Workshop
 from bootlab.experiments.engine import Engine, Job
 from bootlab.experiments.series import are_identical
 from bootlab.experiments.store import RunKind, Store
+from bootlab.measure.boot import boot
 from bootlab.measure.line_and_card_cost import BoardTerms, board_terms
 from bootlab.measure.prepare import prepare
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.report.parts.figures import model_lines
 from bootlab.system import System, read_system
+from bootlab.techniques.model.catalogue import load_catalogue, require_techniques
 from tests.boot.conftest import Boot
 
 pytestmark = [
@@ -58,6 +60,29 @@ def test_the_first_frame_comes_within_half_a_second_exactly(fast: System, shop: 
     assert terms.loader_card_ns is not None
     assert 0 < terms.loader_card_ns < records[0].sizes["kernel"] * 10**9 // (14.9 * 2**20)
     assert records[0].facts["application.linked"] == "static" and records[0].facts["application.libc"] == "glibc"
+
+
+def test_at_its_limit_the_first_frame_comes_within_three_tenths_of_a_second(
+    shop: Workshop, run_boot: Boot, tmp_path: Path
+) -> None:
+    least = read_system(EXAMPLES / "camera-board-least.toml")
+    watch = tuple(require_techniques(load_catalogue(), ["bootloader_no_regulator"])[0].proof.watch)
+    record = run_boot(least)
+    ready_ns, _ = _ready(record)
+    assert ready_ns < 300 * _MS
+    assert record.facts["application.linked"] == "static" and record.facts["application.libc"] == "glibc"
+    # What the kernel has made of a tree of what it drives, and what it has of the board's memory.
+    assert 10 < int(record.facts["platform_devices"]) < 30
+    assert 32 << 10 < int(record.facts["mem_total_kib"]) < 64 << 10
+    assert least.bootloader is not None
+    with_bus = least.with_part(
+        "bootloader",
+        options={name: value for name, value in least.bootloader.options.items() if name != "SPL_I2C"},
+    )
+    (tmp_path / "with-bus").mkdir()
+    waited = boot(prepare(shop, with_bus, watch=watch), tmp_path / "with-bus")
+    assert waited.marks["watch:SPL:twsi_i2c_init"] < waited.marks["kernel_load"]
+    assert (waited.ready_ns or 0) - ready_ns > 15 * _MS
 
 
 def test_another_picture_fails_the_check(fast: System, run_boot: Boot) -> None:

@@ -1,7 +1,11 @@
 """The device tree behind the kernel: where it can be, and what proves it."""
 
+from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
+from bootlab.errors import InputError
 from bootlab.system import Booted, Machine, MachineType, System
 from bootlab.techniques.model.evidence import Effect, Measured
 from tests.techniques.asking import ALL
@@ -57,3 +61,32 @@ def test_an_appended_tree_is_proved_by_one_that_nobody_hands_over() -> None:
     assert prove(args, args) is Effect.NONE
     assert prove(sector, handed) is Effect.NOT_SHOWN
     assert prove(evidence(marks=falcon), args) is Effect.NOT_SHOWN
+
+
+def test_the_tree_is_pruned_of_what_a_kernel_without_modules_cannot_drive(
+    camera: System, riscv_board: System, measured: Measured
+) -> None:
+    pruned = ALL["kernel_device_tree_pruned"]
+    whole = Measured({}, {}, {}, "", {"SMP": "y"})
+    changed = pruned.change.apply(camera, whole)
+    assert pruned.change.applies(camera, whole) is None
+    assert changed.card is not None and changed.card.device_tree_pruned
+    assert pruned.change.applies(changed, whole) == "card.device_tree_pruned is true already"
+    loads = Measured({}, {}, {}, "", {"MODULES": "y"})
+    assert "kernel_modules_off" in (pruned.change.applies(camera, loads) or "")
+    assert pruned.change.applies(camera.with_options(MODULES="n"), loads) is None
+    assert "[card]" in (pruned.change.applies(riscv_board, whole) or "")
+    given = camera.with_part("card", dtb=Path("mine.dtb"))
+    assert pruned.change.applies(given, whole) == "the device tree is given (card.dtb)"
+    finished = camera.with_part("card", path=Path("card.img"))
+    assert pruned.change.applies(finished, whole) == "what the board boots from is finished (card.path)"
+    before, after = (replace(evidence(), facts={"platform_devices": count}) for count in ("58", "20"))
+    assert pruned.proof.prove(after, before) is Effect.PROVEN
+    assert pruned.proof.prove(before, before) is Effect.NONE
+    assert pruned.proof.prove(evidence(), before) is Effect.NOT_SHOWN
+
+
+def test_a_tree_is_pruned_for_a_kernel_whose_drivers_can_be_seen(camera: System) -> None:
+    for card in ({"dtb": Path("mine.dtb")}, {"path": Path("card.img")}):
+        with pytest.raises(InputError, match="device_tree_pruned"):
+            camera.with_part("card", device_tree_pruned=True, **card)
