@@ -296,10 +296,8 @@ class QemuTarget:
         hashes["plugin"] = file_sha256(plugin)
         symbols = _symbols(files.vmlinux, files.symbols)
         stop = system.booted.mark if system.check is None else system.check.mark
-        config = _plugin_config(
-            system, symbols, asked.watch, stop, _stages(system, files, asked.watch)
-        ) + _further_lines(system)
-        config += waking_lines(system, symbols)
+        config = _plugin_config(system, symbols, asked.watch, stop, _stages(system, files, asked.watch))
+        config += _further_lines(system) + waking_lines(system, symbols)
         hashes |= model_hash(system) | picture_hashes(system)
         profile = (
             set_up_profile(system, files, symbols, shop.cache, asked.profile) if asked.profile is not None else None
