@@ -37,29 +37,15 @@ _AT_THE_GOAL: Final = ("input", "graphics", "drm")
 _TRIGGER: Final = "/etc/systemd/system/systemd-udev-trigger.service.d/90-bootlab-few.conf"
 _REST: Final = "/etc/systemd/system/bootlab-udev-rest.service"
 REST: Final = "/etc/bootlab/udev-rest"
-# Somebody may be logging in by then: what is begun is soon over, and the next begins when nobody waits for anything.
-_ONE_BY_ONE: Final = f"""{WHEN_IDLE}
-# One subsystem after the other, each when the machine is idle. One that is never idle is not waited for again.
-waits=yes
-tell() {{
-	[ -z "$waits" ] || idle || waits=
-	udevadm trigger --action=add "$@"
-}}
-for place in /sys/class/* /sys/bus/*/devices; do
-	set -- "$place"/*
-	name=${{place%/devices}} name=${{name##*/}}
-	case " FIRST " in *" $name "*) continue ;; esac
-	[ ! -e "$1" ] || tell --type=devices --subsystem-match="$name"
-done
-tell --type=subsystems
-"""
+_QUIET_HALVES: Final = 10
+"""Somebody who is let in wants their session first, and events of all devices are seconds of work: five seconds."""
 
 
 def few(goal: str | None) -> dict[str, str]:
     """Return the files by which udev is told of few devices first: all others come behind `goal`, a service.
 
-    And, with a goal, when the machine is idle, since it is up long before what it starts has come to rest; one
-    subsystem at a time.
+    And, with a goal, once the machine has been idle for five seconds, since it is up long before what it starts has
+    come to rest.
     """
     first = (*_FIRST, *(_AT_THE_GOAL if goal is not None else ()))
     matched = " ".join(f"--subsystem-match={name}" for name in first)
@@ -75,7 +61,7 @@ def few(goal: str | None) -> dict[str, str]:
         # Type=simple: as a job for as long as it waits it would keep a getty, which waits until no job is left.
         starts = f"Type=simple\nRemainAfterExit=yes\nExecStart=/bin/sh {REST}\n"
         later = {
-            REST: _ONE_BY_ONE.replace("FIRST", " ".join(first)),
+            REST: f"{WHEN_IDLE}idle {_QUIET_HALVES} || true\n" + "".join(f"{command}\n" for command in told),
             f"/etc/systemd/system/{goal}.service.d/{drop_in}": brings,
         }
     return {
@@ -210,7 +196,7 @@ TECHNIQUES = (
                 "At every boot udev is told of some hundred devices anew, each an event with all rules: processors, "
                 "ACPI's objects, virtual terminals, memory. They take the processor from those that start services. "
                 "Told by subsystem, udev looks only there. The others come after multi-user.target, and of an audit "
-                "with a goal behind that, one subsystem at a time, when the machine has little to do."
+                "with a goal behind that, once the machine has had little to do for five seconds, or after a minute."
             ),
             cost=(
                 "what only udev gives comes later: modules for processors, sound and sensors, owners and links of "

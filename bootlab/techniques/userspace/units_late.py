@@ -65,7 +65,7 @@ done <<END
 $(systemctl show -p Id -p {_STARTED} UNITS)
 END
 printf '%s\\n' "bootlab: fact FACT$late" >/dev/console
-idle || true
+idle 1 || true
 """
 # Type=simple: as a job for as long as it waits it would keep a getty, which waits until no job is left. No default
 # dependencies: a target that wants it would wait for it, and with it for the goal (systemd.target(5)).
