@@ -2,25 +2,37 @@
 
 An entry is there whole or not at all: it is made beside its place, under a lock that other bootlab processes respect,
 and renamed. Entries are never changed afterwards, so a path that was handed out stays what it was. What they hold at
-their top is noted beside: an entry that somebody's cleaning, or an incomplete copy of the cache, took files out of is
-made anew.
+their top is noted beside, with the files' lengths: an entry that somebody's cleaning, or an incomplete copy of the
+cache, took something out of is made anew.
+
+The time of that note says when the entry was last handed out, since file systems that are mounted noatime do not know:
+`bootlab cache gc` goes by it.
 """
 
 import errno
 import fcntl
 import hashlib
+import json
 import os
 import shutil
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
+from bootlab.build.disk_usage import disk_usage
+from bootlab.build.presence import announce
 from bootlab.errors import StoreError
 from bootlab.plain_file import open_plain
 from bootlab.process import ProgramFailed
 
+LOCKS, NOTES, SIZES = "locks", "contents", ".sizes"
+"""Folders of every cache, and the ending of a note that says lengths."""
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 _REFUSED = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST, errno.ENAMETOOLONG)
+USE_NOTED_EVERY_S = 3600
+"""An entry's last use is noted as at most so much earlier than it was."""
 _ELSEWHERE = "BOOTLAB_CACHE=/path/with/space names another folder for the cache"
 
 
@@ -63,7 +75,7 @@ class Cache:
         place = self.path(kind, key)
         if self._is_whole(place):
             return place
-        with self.lock(f"{kind}-{place.name}"):
+        with self.lock(lock_of(place)):
             if self._is_whole(place):
                 return place
             scratch = place.with_name(f".{place.name}.new")
@@ -77,21 +89,62 @@ class Cache:
                         place.rename(scratch / "damaged")
                     build(made)
                     _flush(made)
-                    self.write_text(self._contents(place), "".join(f"{line}\n" for line in _contents(made)))
+                    if made.is_dir():
+                        self.write_text(self.sizes(place), json.dumps(_sizes(made)) + "\n")
+                    self.write_text(self.note(place), "".join(f"{line}\n" for line in _contents(made)))
                     made.rename(place)
             finally:
                 shutil.rmtree(scratch, ignore_errors=True)
+        announce(self.root / LOCKS)
         return place
 
-    def _contents(self, place: Path) -> Path:
-        return self.root / "contents" / f"{place.parent.name}-{place.name}"
+    def note(self, place: Path) -> Path:
+        """Return the file that says what the entry at `place` holds, and by its time when it was last handed out."""
+        return self.root / NOTES / lock_of(place)
+
+    def sizes(self, place: Path) -> Path:
+        """Return the file that says how long the files of the entry at `place` are; old entries have none.
+
+        A file of its own: an older bootlab that shares the cache takes a note that says more for a damaged entry.
+        """
+        return self.root / NOTES / f"{lock_of(place)}{SIZES}"
+
+    def disk_bytes(self, place: Path) -> int | None:
+        """Return how much room an entry took on its disk when it was made; None where that was not noted."""
+        try:
+            return int(json.loads(self.sizes(place).read_text(encoding="utf-8"))["disk_bytes"])
+        except (OSError, ValueError, TypeError, KeyError, OverflowError):
+            return None
+
+    def note_use(self, place: Path) -> None:
+        """Note that the entry at `place` is used now. Never an error, also where this user may only read the cache."""
+        announce(self.root / LOCKS)
+        with suppress(OSError):
+            _note_use(self.note(place))
 
     def _is_whole(self, place: Path) -> bool:
+        note = self.note(place)
         try:
-            noted = self._contents(place).read_text(encoding="utf-8")
-            return _contents(place).issuperset(noted.splitlines())
-        except OSError:
+            # Before the look: `bootlab cache gc` takes the note away first, so it sees this use, or is seen here.
+            with suppress(PermissionError):
+                _note_use(note)
+            noted = note.read_text(encoding="utf-8")
+            if not _contents(place).issuperset(noted.splitlines()) or not self._has_sizes(place):
+                return False
+        except (OSError, ValueError):
             return False
+        announce(self.root / LOCKS)
+        return True
+
+    def _has_sizes(self, place: Path) -> bool:
+        try:
+            said: Any = json.loads(self.sizes(place).read_text(encoding="utf-8"))
+            files = dict(said["files"])
+        except FileNotFoundError:
+            return True
+        except (TypeError, KeyError):
+            return False
+        return all(os.lstat(place / name).st_size == size for name, size in files.items())
 
     def write_text(self, path: Path, text: str) -> None:
         """Replace `path`, a file under the root, whole. Raises StoreError."""
@@ -111,7 +164,7 @@ class Cache:
         Raises StoreError.
         """
         try:
-            handle = _opened(self.root / "locks" / name)
+            handle = _opened(self.root / LOCKS / name)
         except OSError as error:
             raise self._store_error("locking", error) from error
         try:
@@ -145,6 +198,11 @@ class Cache:
         return StoreError(f"{self.root}: {os.strerror(error.errno or 0)} while {what}", hint=_ELSEWHERE)
 
 
+def lock_of(place: Path) -> str:
+    """Return the name of the lock under which the entry at `place` is made, or taken away."""
+    return f"{place.parent.name}-{place.name}"
+
+
 def _opened(lock: Path) -> int:
     # For flock, reading is enough: in a shared cache the file may be another user's.
     with suppress(FileNotFoundError):
@@ -170,6 +228,24 @@ def _contents(made: Path) -> set[str]:
             if entry.is_dir(follow_symlinks=False):
                 found.update(repr(f"{entry.name}/{name}") for name in os.listdir(entry))
     return found
+
+
+def _sizes(made: Path) -> dict[str, Any]:
+    with os.scandir(made) as top:
+        files = {entry.name: entry.stat().st_size for entry in top if entry.is_file(follow_symlinks=False)}
+    return {"disk_bytes": disk_usage(made).disk_bytes, "files": files}
+
+
+def _note_use(note: Path) -> None:
+    """Give a note the time of now, where it does not nearly have it. Raises OSError."""
+    try:
+        if abs(time.time() - os.stat(note).st_mtime) > USE_NOTED_EVERY_S:
+            os.utime(note)
+    except OSError as error:
+        # A file system that may only be read, in the words of one who may not write.
+        if error.errno == errno.EROFS:
+            raise PermissionError(error.errno, error.strerror) from error
+        raise
 
 
 def _flush(made: Path) -> None:

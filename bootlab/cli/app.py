@@ -45,6 +45,7 @@ VERBS: Final = {
     "init": "init:app",
     "report": "report:report",
     "runs": "runs.verb:app",
+    "cache": "cache.verb:app",
     "ledger": "ledger:app",
     "gate": "gate.verb:gate",
     "bisect": "bisect.verb:bisect",

@@ -82,6 +82,8 @@ class InputStore:
             copy = self._cache.path(_KIND, one.sha256)
             for place in (one.path, copy):
                 if self._has(place, one):
+                    if place == copy:
+                        self._cache.note_use(copy)
                     self._found[one.sha256] = place
                     return place
             # A damaged copy goes, so that the next one can have its place.

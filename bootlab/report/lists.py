@@ -13,7 +13,7 @@ from bootlab.experiments.retention import Retention
 from bootlab.experiments.store import Listed
 from bootlab.importers.importer import Importer
 from bootlab.measure.host.toolbox import ToolJob, ToolStatus
-from bootlab.report.parts.figures import visible
+from bootlab.report.parts.figures import size_words, visible
 from bootlab.report.parts.terminal_tables import keep_whole, plain_table
 from bootlab.report.parts.view import View
 from bootlab.sources import SET_UP, SET_UP_BUILD
@@ -80,19 +80,15 @@ class ExamplesDocument(Document):
 
 def retention_view(found: Retention) -> View:
     """Return what of a store goes or has gone, and what stays."""
-    lines = [visible(f"{_size(one.bytes):>10}  {one.path}  {one.why}") for one in found.removable]
-    total = _size(sum(one.bytes for one in found.removable))
+    lines = [visible(f"{size_words(one.bytes):>10}  {one.path}  {one.why}") for one in found.removable]
+    total = size_words(sum(one.bytes for one in found.removable))
     said = "removed" if found.removed else "may go (--remove removes them)"
     lines.append(
-        f"{len(found.removable)} folders, {total}, {said}; {found.kept_runs} runs stay, {_size(found.kept_bytes)}"
+        f"{len(found.removable)} folders, {total}, {said}; {found.kept_runs} runs stay, {size_words(found.kept_bytes)}"
     )
     lines += [visible(f"stays, a bootlab works on it: {path}") for path in found.at_work]
     lines += [visible(f"stays, it does not say when it was started: {path}") for path in found.undated]
     return View(found, tuple(lines))
-
-
-def _size(number: int) -> str:
-    return f"{number / (1 << 20):.1f} MiB"
 
 
 def runs_view(runs: Sequence[Listed], root: Path) -> View:

@@ -31,6 +31,8 @@ BOOT = {
 }
 OUTSIDE_THE_COMPARISON = {
     "runs gc": "says how old and how large runs are; tests/cli/runs/test_verb.py reads it",
+    "cache list": "says how large a cache is and when it was used; tests/cli/cache/test_verb.py reads it",
+    "cache gc": "says how large a cache is and when it was used; tests/cli/cache/test_verb.py reads it",
     "watch": "follows a serial line until it is stopped",
     "probe": "asks a machine that is there or not; tests/boot/machines/test_outside.py reads it",
     "ec2 bench": "launches instances; tests/boot/verbs/test_ec2.py reads it",

@@ -61,6 +61,11 @@ def mib(size: int | None) -> str:
     return "" if size is None else f"{size / (1 << 20):.1f}"
 
 
+def size_words(size: int) -> str:
+    """Return a number of bytes as people say it: in MiB, from 1 GiB on in GiB, with one decimal."""
+    return f"{size / (1 << 20):.1f} MiB" if size < 1 << 30 else f"{size / (1 << 30):.1f} GiB"
+
+
 def short_hash(digest: str) -> str:
     """Return the first 12 characters of a hash: enough to tell two inputs apart by eye."""
     return visible(digest)[:12]

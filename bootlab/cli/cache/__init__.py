@@ -1,0 +1,1 @@
+"""`bootlab cache`: what was downloaded and built, kind by kind, and what of it may go."""
