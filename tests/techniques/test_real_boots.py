@@ -64,9 +64,9 @@ def test_every_watched_function_ran_in_a_real_boot(kernel: str) -> None:
     unseen = {
         name
         for name, technique in ALL.items()
-        # Recorded on finished kernels with an initramfs, before there were techniques that build one or have a root.
+        # Recorded on finished kernels with an initramfs, which has neither a root nor a bootloader of ours.
         if technique.proof.watch
-        and technique.change.layer not in (Layer.KERNEL, Layer.ROOTFS, Layer.USERSPACE)
+        and technique.change.layer not in (Layer.KERNEL, Layer.ROOTFS, Layer.USERSPACE, Layer.BOOTLOADER)
         and not any(WATCH_PREFIX + symbol in marks for symbol in technique.proof.watch)
     }
     # What probes in parallel runs only once it is asked to; a PC times its counter by ticks, and took no ten seconds.

@@ -18,3 +18,5 @@ idle() {
 }
 """
 """A POSIX shell's: the function `idle`."""
+QUIET_HALVES: Final = 10
+"""Five seconds: whoever is let in wants their session first, and what comes later reads and works for seconds."""

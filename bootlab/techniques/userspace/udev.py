@@ -7,7 +7,7 @@ from typing import Final
 from bootlab.system import System
 from bootlab.techniques.changes.root_files import root_files_words, writes_files
 from bootlab.techniques.changes.root_image import recipe_of
-from bootlab.techniques.changes.when_idle import WHEN_IDLE
+from bootlab.techniques.changes.when_idle import QUIET_HALVES, WHEN_IDLE
 from bootlab.techniques.cmdline.audit_findings import GOAL_UNIT
 from bootlab.techniques.model.evidence import Effect, Evidence, Measured, Proof
 from bootlab.techniques.model.proofs import fact_is
@@ -37,8 +37,6 @@ _AT_THE_GOAL: Final = ("input", "graphics", "drm")
 _TRIGGER: Final = "/etc/systemd/system/systemd-udev-trigger.service.d/90-bootlab-few.conf"
 _REST: Final = "/etc/systemd/system/bootlab-udev-rest.service"
 REST: Final = "/etc/bootlab/udev-rest"
-_QUIET_HALVES: Final = 10
-"""Somebody who is let in wants their session first, and events of all devices are seconds of work: five seconds."""
 
 
 def few(goal: str | None) -> dict[str, str]:
@@ -61,7 +59,7 @@ def few(goal: str | None) -> dict[str, str]:
         # Type=simple: as a job for as long as it waits it would keep a getty, which waits until no job is left.
         starts = f"Type=simple\nRemainAfterExit=yes\nExecStart=/bin/sh {REST}\n"
         later = {
-            REST: f"{WHEN_IDLE}idle {_QUIET_HALVES} || true\n" + "".join(f"{command}\n" for command in told),
+            REST: f"{WHEN_IDLE}idle {QUIET_HALVES} || true\n" + "".join(f"{command}\n" for command in told),
             f"/etc/systemd/system/{goal}.service.d/{drop_in}": brings,
         }
     return {

@@ -10,7 +10,7 @@ from typing import Final
 
 from bootlab.system import System
 from bootlab.techniques.changes.root_files import writes_files
-from bootlab.techniques.changes.when_idle import WHEN_IDLE
+from bootlab.techniques.changes.when_idle import QUIET_HALVES, WHEN_IDLE
 from bootlab.techniques.cmdline.audit_findings import (
     GOAL_DEVICES,
     GOAL_UNIT,
@@ -34,7 +34,7 @@ OPENED: Final = "/run/bootlab-late"
 _STARTED: Final = "InactiveExitTimestampMonotonic"
 """When a unit was started last, 0: never. One that has done its work and ended is inactive again (Type=oneshot)."""
 _PROGRAM: Final = f"""{WHEN_IDLE}
-# Says which services are yet to come, and ends when the machine has little to do.
+# Says which services are yet to come, and ends when the machine has had little to do for five seconds.
 if [ "$1" = open ]; then
 	# bootlab-late.service calls this however the waiting ended. Who disabled or masked one of them meant it.
 	: >{OPENED}
@@ -65,7 +65,7 @@ done <<END
 $(systemctl show -p Id -p {_STARTED} UNITS)
 END
 printf '%s\\n' "bootlab: fact FACT$late" >/dev/console
-idle 1 || true
+idle {QUIET_HALVES} || true
 """
 # Type=simple: as a job for as long as it waits it would keep a getty, which waits until no job is left. No default
 # dependencies: a target that wants it would wait for it, and with it for the goal (systemd.target(5)).
@@ -137,8 +137,9 @@ TECHNIQUES = (
             mechanism=(
                 "A service that the goal does not wait for takes the processor and the disk from those that it does. "
                 "An empty file masks each dependency of systemd's targets on it, and a unit that comes behind the "
-                "goal starts it by name when the machine has little to do: a login window that waits for its user is "
-                "such a time. Who asks for one before, by its socket or on D-Bus, has systemd start it at once. A goal "
+                "goal starts it by name once the machine has had little to do for five seconds: a login window that "
+                "waits for its user is such a time, and a session at rest. Who asks for one before, by its socket or "
+                "on D-Bus, has systemd start it at once. A goal "
                 "that opens a graphics card waits for it by name, since it begins sooner than before."
             ),
             cost=(
