@@ -10,7 +10,7 @@ from bootlab.measure.prepare import prepare
 from bootlab.sources import EXAMPLES
 from bootlab.system import Check, read_system
 from bootlab.techniques.changes.root_files import with_root_files
-from bootlab.techniques.userspace.udev import CARDS, FEW
+from bootlab.techniques.userspace.udev import CARDS, few
 
 pytestmark = [pytest.mark.boot, pytest.mark.network]
 
@@ -35,7 +35,7 @@ PROBES = {
 
 def test_what_was_left_out_comes_after_the_goal(shop: Workshop, tmp_path: Path) -> None:
     system = read_system(EXAMPLES / "distribution/on-disk.toml")
-    changed = with_root_files(system, {**CARDS, **FEW, **PROBES})
+    changed = with_root_files(system, {**CARDS, **few(None), **PROBES})
     both = Check(console=r"bootlab: fact late \d", deadline_s=600)
     (tmp_path / "boot").mkdir()
     record = boot(prepare(shop, changed.model_copy(update={"check": both})), tmp_path / "boot")

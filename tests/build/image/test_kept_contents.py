@@ -22,7 +22,9 @@ def test_an_image_is_read_once_and_a_damaged_memory_of_it_is_said(tmp_path: Path
     told: list[str] = []
     again = read_image(Workshop(Cache(tmp_path / "cache"), tell=told.append), first.image)
     assert again == first and told == []
-    (first.folder / "contents.json").write_text(json.dumps({"format": 1}))
+    # Of the same length: an entry that has a file of another one is made anew.
+    contents = first.folder / "contents.json"
+    contents.write_text(json.dumps({"format": 1}).ljust(contents.stat().st_size))
     with pytest.raises(InputError, match="what the cache knows of it is damaged"):
         read_image(Workshop(Cache(tmp_path / "cache")), first.image)
 
