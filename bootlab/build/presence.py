@@ -41,7 +41,7 @@ def working_since_ns(locks: Path) -> int | None:
     """Return when the oldest process that uses a cache now began, in ns since 1970; None where none does."""
     began = list[int]()
     for path in _announced(locks):
-        if _is_held(path):
+        if is_held(path):
             # It may end just now.
             with suppress(OSError):
                 began.append(os.lstat(path).st_mtime_ns)
@@ -51,7 +51,7 @@ def working_since_ns(locks: Path) -> int | None:
 def remove_ended(locks: Path) -> None:
     """Remove what killed processes have left of their announcements. Never an error."""
     for path in _announced(locks):
-        if not _is_held(path):
+        if not is_held(path):
             with suppress(OSError):
                 path.unlink()
 
@@ -93,13 +93,13 @@ def _announced(locks: Path) -> list[Path]:
         return []
 
 
-def _is_held(path: Path) -> bool:
+def is_held(lock: Path) -> bool:
+    """Return whether some process holds the lock on a file; a file that cannot be asked is taken for held."""
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+        handle = os.open(lock, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
     except FileNotFoundError:
         return False
     except OSError:
-        # What cannot be asked is taken for one that runs.
         return True
     try:
         # Shared: two who look at once do not take each other for it.

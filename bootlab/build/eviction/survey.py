@@ -1,6 +1,5 @@
 """Looks at all that lies in a cache: what it is, how much room it takes, when it was last used. Nothing is touched."""
 
-import fcntl
 import os
 import re
 from collections.abc import Callable, Iterator
@@ -11,6 +10,7 @@ from bootlab.build.cache import LOCKS, SIZES, Cache, lock_of
 from bootlab.build.disk_usage import disk_usage
 from bootlab.build.eviction.items import CacheContents, CacheItem, KindContents, Standing, UnknownThing
 from bootlab.build.eviction.kinds import KINDS, SCRATCH, SCRATCH_PREFIXES, CacheKind, Layout
+from bootlab.build.presence import is_held
 from bootlab.errors import StoreError
 
 ASIDE: Final = ".removing-"
@@ -45,21 +45,6 @@ def survey(cache: Cache, looked: Callable[[str], None] = lambda kind: None) -> C
         found.look_at(name)
     kinds = sorted(found.kinds.values(), key=lambda kind: kind.kind)
     return CacheContents(cache.root, tuple(kinds), tuple(found.unknown), tuple(found.unreadable))
-
-
-def is_locked(cache: Cache, lock: str) -> bool:
-    """Return whether some process holds a lock of the cache; nothing is made."""
-    try:
-        handle = os.open(cache.root / LOCKS / lock, os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:
-        return False
-    try:
-        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    finally:
-        os.close(handle)
-    return False
 
 
 class _Surveyor:
@@ -144,7 +129,7 @@ class _Surveyor:
             return
         noted = self._cache.disk_bytes(place) if kind.layout is Layout.ENTRIES else None
         size = noted if noted is not None else self._size(kind.name, place)
-        at_work = lock is not None and is_locked(self._cache, lock)
+        at_work = lock is not None and is_held(self._cache.root / LOCKS / lock)
         yield CacheItem(kind.name, place, size, used_ns, standing, lock, at_work)
 
     def _add_unknown(self, path: Path, kind: str) -> None:

@@ -97,7 +97,7 @@ TECHNIQUES = (
                 "ready sooner, each random number that the kernel asks for is hashed out of the pool by BLAKE2s anew "
                 "(extract_entropy()). 32-bit arm has an assembly version of it, off by default."
             ),
-            cost="some 4 KiB of kernel",
+            cost="one file of assembly more in the kernel",
             risk=Risk.NONE,
             published=(none_published(f"{LINUX_612}, arch/arm/crypto/Kconfig: 'faster than the generic', no figure"),),
         ),
