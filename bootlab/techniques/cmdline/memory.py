@@ -114,8 +114,8 @@ TECHNIQUES = (
             summary="lets the kernel take only as much of a board's memory as the job needs, twice over",
             mechanism=(
                 "The kernel writes a structure for each page of 4 KiB before anything else can run, 100 "
-                "instructions a page, puts the page into its free lists, and sizes hash tables by all of them. Only some "
-                "architectures do most of that later, or in parallel (DEFERRED_STRUCT_PAGE_INIT: not 32-bit arm)."
+                "instructions a page, puts the page into its free lists, and sizes hash tables by all of them. Only "
+                "some architectures do most of that later, or in parallel (DEFERRED_STRUCT_PAGE_INIT: not 32-bit arm)."
             ),
             cost="the memory above the limit is nobody's until the next boot",
             risk=Risk.FUNCTION,
