@@ -7,7 +7,7 @@ from typing import Final
 from bootlab.system import System
 from bootlab.techniques.changes.root_files import root_files_words, writes_files
 from bootlab.techniques.changes.root_image import recipe_of
-from bootlab.techniques.changes.when_idle import QUIET_HALVES, WHEN_IDLE
+from bootlab.techniques.changes.when_idle import WHEN_IDLE
 from bootlab.techniques.cmdline.audit_findings import GOAL_UNIT
 from bootlab.techniques.model.evidence import Effect, Evidence, Measured, Proof
 from bootlab.techniques.model.proofs import fact_is
@@ -59,7 +59,7 @@ def few(goal: str | None) -> dict[str, str]:
         # Type=simple: as a job for as long as it waits it would keep a getty, which waits until no job is left.
         starts = f"Type=simple\nRemainAfterExit=yes\nExecStart=/bin/sh {REST}\n"
         later = {
-            REST: f"{WHEN_IDLE}idle {QUIET_HALVES} || true\n" + "".join(f"{command}\n" for command in told),
+            REST: f"{WHEN_IDLE}idle || true\n" + "".join(f"{command}\n" for command in told),
             f"/etc/systemd/system/{goal}.service.d/{drop_in}": brings,
         }
     return {

@@ -10,7 +10,7 @@ from typing import Final
 
 from bootlab.system import System
 from bootlab.techniques.changes.root_files import writes_files
-from bootlab.techniques.changes.when_idle import QUIET_HALVES, WHEN_IDLE
+from bootlab.techniques.changes.when_idle import WHEN_IDLE
 from bootlab.techniques.cmdline.audit_findings import (
     GOAL_DEVICES,
     GOAL_UNIT,
@@ -65,7 +65,7 @@ done <<END
 $(systemctl show -p Id -p {_STARTED} UNITS)
 END
 printf '%s\\n' "bootlab: fact FACT$late" >/dev/console
-idle {QUIET_HALVES} || true
+idle || true
 """
 # Type=simple: as a job for as long as it waits it would keep a getty, which waits until no job is left. No default
 # dependencies: a target that wants it would wait for it, and with it for the goal (systemd.target(5)).

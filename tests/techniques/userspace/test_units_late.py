@@ -82,7 +82,7 @@ def run_gate(tmp_path: Path, *words: str) -> str:
     (tmp_path / "systemctl").write_text(f"#!/bin/sh\n{SYSTEMCTL}")
     (tmp_path / "systemctl").chmod(0o755)
     environment = {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
-    return run(["sh", "-c", gate.replace("seq 120", "seq 0"), "gate", *words], env=environment).text
+    return run(["sh", "-c", gate.replace("seq 12", "seq 0"), "gate", *words], env=environment).text
 
 
 def test_what_was_disabled_or_masked_since_is_left_alone_and_named(tmp_path: Path) -> None:
