@@ -6,7 +6,7 @@ import struct
 from pathlib import Path
 
 from bootlab.build.board.kept_image import NODE
-from bootlab.build.board.pruned_tree import write_pruned
+from bootlab.build.board.pruned_tree import turned_on_later, write_pruned
 from bootlab.build.cache import file_sha256
 from bootlab.build.kernel.build import BuiltKernel, objects_of
 from bootlab.build.source.config_text import read_config
@@ -22,7 +22,7 @@ _HEADER = struct.Struct(">4s9I")
 _BEGIN_NODE, _END_NODE, _END = 1, 2, 9
 _VERSION, _COMPATIBLE_VERSION = 17, 16
 _FORMAT = 1
-_PRUNED_FORMAT = 1
+_PRUNED_FORMAT = 2
 _PACKAGE = "device-tree-compiler"
 
 
@@ -57,13 +57,15 @@ def build_device_tree(
     whole = shop.cache.make("dtb", json.dumps([_FORMAT, source.identity, toolchain.identity, str(target)]), make)
     if not pruned:
         return whole
-    if read_config(kernel.config).get("MODULES") == "y":
+    config = read_config(kernel.config)
+    if config.get("MODULES") == "y":
         raise InputError(
             "card.device_tree_pruned: this kernel loads modules, and drivers that are modules are not in it",
             hint="kernel.build.options: MODULES = false",
         )
-    key = json.dumps([_PRUNED_FORMAT, file_sha256(whole), file_sha256(kernel.stripped)])
-    return shop.cache.make("dtb", key, lambda out: write_pruned(whole, kernel.stripped, out))
+    turned_on = turned_on_later(config)
+    key = json.dumps([_PRUNED_FORMAT, file_sha256(whole), file_sha256(kernel.stripped), sorted(turned_on)])
+    return shop.cache.make("dtb", key, lambda out: write_pruned(whole, kernel.stripped, out, turned_on=turned_on))
 
 
 def write_fixed_up(tree: Path, out: Path, *, cmdline: str, memory: range, kept: KeptRam | None = None) -> None:
