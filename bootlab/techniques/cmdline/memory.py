@@ -12,11 +12,12 @@ from bootlab.techniques.model.technique import Risk, Technique, Text
 
 _DENTRIES = 4096
 _UNPACKED_MIB = 64
-"""The least limit: a board's device tree and its unpacked kernel lie below it (docs/board.md)."""
+"""The least limit: a board's unpacked kernel lies below it. Its device tree need not (FDT_FIXED_BASE, Linux 5.11)."""
 _PLACED_MIB = 256
 """The same where a bootloader places an initramfs, near the end of the first 160 MiB (bootm_size of U-Boot's sunxi)."""
 _KERNEL_MIB = 16
 """What is taken for the kernel itself, which it does not count in its total."""
+_CMA = r"^Memory: .*?(\d+)K cma-reserved"
 _SIZE = r"Dentry cache hash table entries: (\d+)"
 
 
@@ -41,7 +42,10 @@ def _limit(system: System, measured: Measured) -> str | None:
         return None
     used_mib = (total_kib - free_kib >> 10) + _KERNEL_MIB
     least_mib = _UNPACKED_MIB if system.initramfs is None or system.initramfs.embedded else _PLACED_MIB
-    limit_mib = max(least_mib, 1 << (2 * used_mib - 1).bit_length())
+    # Set aside for drivers in one piece; until they take it the kernel counts it as free.
+    cma = find_line(measured.facts, measured.console, _CMA)
+    wanted_mib = 2 * used_mib + (int(cma[1]) >> 10 if cma is not None else 0)
+    limit_mib = max(least_mib, 1 << (wanted_mib - 1).bit_length())
     return f"mem={limit_mib}M"
 
 
@@ -57,6 +61,8 @@ def _has_memory_to_leave(system: System, measured: Measured) -> str | None:
         return "the machine itself can have less (machine.memory_mib, machine_memory_half)"
     if (said := word_value(system, "mem")) is not None:
         return f"the command line has mem={said}"
+    if word_value(system, "crashkernel") is not None:
+        return "memory is set aside for a kernel that starts after a crash (crashkernel), and is not counted"
     limit, total_kib = _limit(system, measured), _kib(measured, "mem_total_kib")
     if limit is None or total_kib is None or int(limit.removeprefix("mem=").removesuffix("M")) << 10 < total_kib:
         return None
@@ -117,14 +123,17 @@ TECHNIQUES = (
                 "instructions a page, puts the page into its free lists, and sizes hash tables by all of them. Only "
                 "some architectures do most of that later, or in parallel (DEFERRED_STRUCT_PAGE_INIT: not 32-bit arm)."
             ),
-            cost="the memory above the limit is nobody's until the next boot",
+            cost=(
+                "the memory above the limit is nobody's until the next boot: a job that takes more once it is ready "
+                "than was in use by then may not get it"
+            ),
             risk=Risk.FUNCTION,
             published=(none_published(f"{LINUX_612}, mm/mm_init.c: memmap_init_range()"),),
         ),
         change=measured_words(
             (
-                "mem=SIZE: a power of two, at least twice what the boot had in use after ready, and at least 64M; 256M "
-                "where a bootloader places an initramfs"
+                "mem=SIZE: a power of two, at least twice what the boot had in use after ready, with what is set aside "
+                "for drivers (CMA), and at least 64M; 256M where a bootloader places an initramfs"
             ),
             _limit,
             "the boot does not say how much memory it uses (facts mem_total_kib and mem_free_kib)",

@@ -93,11 +93,11 @@ TECHNIQUES = (
         Text(
             summary="has the kernel's random numbers hashed by assembly instead of C",
             mechanism=(
-                "Until the random generator is initialised, and a board without a source of randomness may well be "
-                "ready sooner, each random number that the kernel asks for is hashed out of the pool by BLAKE2s anew "
-                "(extract_entropy()). 32-bit arm has an assembly version of it, off by default."
+                "Until the random generator has its first 128 bits (CRNG_EMPTY), and a board without a source of "
+                "randomness may well be ready sooner, each random number that the kernel asks for is hashed out of the "
+                "pool by BLAKE2s anew (extract_entropy()). 32-bit arm has an assembly version of it, off by default."
             ),
-            cost="one file of assembly more in the kernel",
+            cost="a file of assembly in the place of one in C; where the crypto API (CRYPTO) is off, that as well",
             risk=Risk.NONE,
             published=(none_published(f"{LINUX_612}, arch/arm/crypto/Kconfig: 'faster than the generic', no figure"),),
         ),

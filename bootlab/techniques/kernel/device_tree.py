@@ -106,9 +106,13 @@ TECHNIQUES = (
                 "The kernel unfolds every node into memory, compares each with the tables of timers, clocks and "
                 "interrupt controllers, and makes devices and files in /sys of most: for a codec or a card that it "
                 "cannot drive as well. What is left out is a node that is off, or whose `compatible` has no word that "
-                "is anywhere in the kernel, and groups of pins that nobody asks for; what others point at stays."
+                "is anywhere in the kernel, and groups of pins that nobody asks for; what others point at stays, and "
+                "so do CPUs, memory that is set aside, and hosts of I2C, SPI and MMC that give others their numbers."
             ),
-            cost="a device tree of this kernel alone: a driver that is added needs its node again",
+            cost=(
+                "a device tree of this kernel alone: a driver that is added needs its node again, and an overlay, or a "
+                "program that binds a driver by hand, does not find one that is off or has no driver"
+            ),
             risk=Risk.NONE,
             published=(none_published(f"{LINUX_612}, drivers/of/fdt.c: unflatten_dt_nodes()"),),
         ),

@@ -47,6 +47,12 @@ def test_a_board_keeps_twice_what_its_job_uses(system: System, camera: System) -
         assert applies(fast, told(757, free_mib)) is None
         assert apply(fast, told(757, free_mib)).kernel.cmdline.endswith(f" mem={limit}")
     assert applies(fast, told(757, 500)) == "the boot uses more than a quarter of its 757 MiB"
+    # The pool of CMA counts as free, and must fit beside what is used.
+    line = "Memory: 735036K/1048576K available (8192K kernel code, 2048K init, 48628K reserved, {}K cma-reserved)"
+    for cma_kib, free_mib, limit in ((0, 742, "64M"), (2_048, 742, "64M"), (4_096, 742, "128M"), (65_536, 742, "128M")):
+        said = replace(told(757, free_mib), facts={**told(757, free_mib).facts, **log(line.format(cma_kib))})
+        assert apply(fast, said).kernel.cmdline.endswith(f" mem={limit}"), cma_kib
+    assert "crashkernel" in str(applies(fast.with_cmdline("crashkernel=64M"), told(757, 740)))
     # U-Boot moves an initramfs to the end of the memory that it takes for itself.
     assert camera.initramfs is not None and not camera.initramfs.embedded
     assert apply(camera, told(757, 740)).kernel.cmdline.endswith(" mem=256M")
