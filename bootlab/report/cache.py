@@ -90,6 +90,8 @@ class EvictionDocument(Document):
     """Whether it is gone; else it is what would go."""
     removable: list[EvictedRow]
     not_removed: list[NotRemovedRow]
+    already_gone: list[str]
+    """What somebody else had removed before."""
     at_work: list[str]
     """What somebody works on now."""
     in_use: int
@@ -148,7 +150,8 @@ def eviction_view(evicted: Evicted) -> View:
     found, choice, done = evicted.found, evicted.choice, evicted.done
     gone = choice.going if done is None else done.gone
     failed = () if done is None else done.failed
-    kept_bytes = found.disk_bytes - _bytes(gone)
+    vanished = () if done is None else done.vanished
+    kept_bytes = found.disk_bytes - _bytes(gone) - _bytes(vanished)
     at_work = [*choice.at_work, *(() if done is None else done.taken)]
     document = EvictionDocument(
         cache=_text(found.root),
@@ -158,6 +161,7 @@ def eviction_view(evicted: Evicted) -> View:
         removed=done is not None,
         removable=[_evicted_row(item) for item in gone],
         not_removed=[NotRemovedRow(path=_text(one.item.path), why=one.why) for one in failed],
+        already_gone=[_text(item.path) for item in vanished],
         at_work=[_text(item.path) for item in at_work],
         in_use=len(choice.in_use),
         in_use_bytes=_bytes(choice.in_use),
@@ -175,6 +179,8 @@ def eviction_view(evicted: Evicted) -> View:
     said = "may go (--remove removes them)" if done is None else "removed"
     free = f", {size_words(evicted.free_bytes)} free" if evicted.free_bytes is not None else ""
     lines.append(f"{len(gone)} entries, {size_words(_bytes(gone))}, {said}; {size_words(kept_bytes)} stay{free}")
+    if vanished:
+        lines.append(f"{len(vanished)} entries, {size_words(_bytes(vanished))}, were removed by somebody else before")
     lines += _staying(evicted, kept_bytes)
     lines += [f"stays, somebody works on it: {visible(str(item.path))}" for item in at_work]
     lines += [_left_line(row) for row in document.left_alone]

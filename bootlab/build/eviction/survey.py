@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -19,7 +20,7 @@ _HASH: Final = "[0-9a-f]{64}"
 _ENTRY: Final = re.compile(_HASH)
 _HALF_MADE: Final = re.compile(rf"\.({_HASH})\.new")
 _HALF_WRITTEN: Final = re.compile(r"\..+\.\d+\.new", re.DOTALL)
-_NOTE: Final = re.compile(rf"([a-z-]+)-({_HASH})(?:{re.escape(SIZES)})?")
+_NOTE: Final = re.compile(rf"(?:{re.escape(ASIDE)})?([a-z-]+)-({_HASH})(?:{re.escape(SIZES)})?")
 _STALE: Final = ".stale"
 _FAILED_LOG: Final = re.compile(r"[^.].*-failed\.log", re.DOTALL)
 _LINK: Final = "a symbolic link, which is not followed"
@@ -27,7 +28,7 @@ _STRANGE: Final = "not bootlab's"
 
 
 def survey(cache: Cache, looked: Callable[[str], None] = lambda kind: None) -> CacheContents:
-    """Return what lies in a cache; `looked(kind)` is called at each folder on the way.
+    """Return what lies in a cache; `looked(kind)` is called at each entry and folder on the way.
 
     What vanishes meanwhile is left out. Raises StoreError where the cache itself cannot be read.
     """
@@ -83,6 +84,7 @@ class _Surveyor:
     def _add_kind(self, kind: CacheKind, folder: Path) -> None:
         number, other_bytes, items = 0, _blocks(folder), list[CacheItem]()
         for place in self._listed(folder):
+            self._looked(kind.name)
             found = list(self._of_kind(kind, place))
             if not found and kind.layout is Layout.NOTES:
                 other_bytes += self._size(kind.name, place)
@@ -107,8 +109,7 @@ class _Surveyor:
             if not os.path.lexists(entry):
                 yield from self._items(kind, place, Standing.REMAINS, lock_of(entry))
         elif name.startswith(ASIDE):
-            lock = name.removeprefix(ASIDE) if kind.layout is Layout.NOTES else None
-            yield from self._items(kind, place, Standing.REMAINS, lock)
+            yield from self._items(kind, place, Standing.REMAINS)
         elif kind.layout is Layout.ENTRIES and (half := _HALF_MADE.fullmatch(name)):
             yield from self._items(kind, place, Standing.REMAINS, lock_of(place.with_name(half[1])))
         elif _HALF_WRITTEN.fullmatch(name):
@@ -161,14 +162,19 @@ def last_use_ns(place: Path, note: Path, kind: str) -> int:
     facts = os.lstat(place)
     if KINDS[kind].layout is not Layout.ENTRIES:
         return facts.st_mtime_ns
-    try:
-        return os.lstat(note).st_mtime_ns
-    except FileNotFoundError:
-        return facts.st_ctime_ns
+    for one in (note, aside_of(note)):
+        with suppress(FileNotFoundError):
+            return os.lstat(one).st_mtime_ns
+    return facts.st_ctime_ns
+
+
+def aside_of(path: Path) -> Path:
+    """Return where something is put before it is removed, or a note while that of its entry is."""
+    return path.with_name(f"{ASIDE}{path.name.removeprefix('.')}")
 
 
 def entry_of(cache: Cache, note: Path) -> Path | None:
-    """Return where the entry lies, or lay, that a file among the notes is about; None for what is no note."""
+    """Return where the entry lies, or lay, that a file among the notes is about, put aside or not; None for no note."""
     found = _NOTE.fullmatch(note.name)
     return cache.root / found[1] / found[2] if found is not None else None
 

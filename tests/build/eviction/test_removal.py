@@ -14,7 +14,7 @@ import pytest
 from bootlab.build.cache import Cache
 from bootlab.build.eviction.choice import Eviction, choose
 from bootlab.build.eviction.items import CacheItem
-from bootlab.build.eviction.removal import remove
+from bootlab.build.eviction.removal import RemovedItems, remove
 from bootlab.build.eviction.survey import survey
 
 ROOT = Path(__file__).parents[3]
@@ -111,7 +111,7 @@ def test_what_is_gone_already_is_no_error(tmp_path: Path) -> None:
     found = going(cache)
     shutil.rmtree(place)
     done = remove(cache, found)
-    assert done.gone == () == done.failed
+    assert done.gone == () == done.failed and [item.path for item in done.vanished] == [place]
 
 
 def test_half_made_and_half_removed_things_go(tmp_path: Path) -> None:
@@ -140,6 +140,58 @@ def test_a_link_in_an_entry_is_removed_and_not_what_it_leads_to(tmp_path: Path) 
     old(cache, cache.make("kernel", "key", build))
     assert len(remove(cache, going(cache)).gone) == 1
     assert (outside / "modules/lib/one.ko").exists()
+
+
+def test_a_use_that_a_killed_removal_saw_is_not_forgotten(tmp_path: Path) -> None:
+    cache = Cache(tmp_path)
+    place = old(cache, cache.make("kernel", "key", tree))
+    note = cache.note(place)
+    # As one leaves it that is killed after it took the note away, of an entry that was found just before.
+    os.utime(note)
+    note.rename(note.with_name(f".removing-{note.name}"))
+    (item,) = survey(cache).items
+    assert item.path == place and item.used_ns > time.time_ns() - 3600 * 10**9
+    assert going(cache) == ()
+
+
+def test_one_that_two_remove_at_once_is_said_to_be_gone_or_taken(tmp_path: Path) -> None:
+    cache = Cache(tmp_path)
+    for _ in range(20):
+        old(cache, cache.make("kernel", "key", tree))
+        found, others = going(cache), list[RemovedItems]()
+        other = threading.Thread(target=lambda found=found, others=others: others.append(remove(cache, found)))
+        other.start()
+        mine = remove(cache, found)
+        other.join()
+        for done in (mine, others[0]):
+            assert len(done.gone + done.taken + done.vanished) == 1 and done.failed == ()
+        assert len(mine.gone + others[0].gone) == 1
+        assert list((tmp_path / "kernel").iterdir()) == []
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to mount")
+def test_what_is_mounted_in_an_entry_is_left_alone_and_told(tmp_path: Path) -> None:
+    cache, outside = Cache(tmp_path / "cache"), tmp_path / "outside"
+    tree(outside)
+    place, other = (old(cache, cache.make("kernel", key, tree)) for key in ("key", "other"))
+    half = place.with_name(f".{'0' * 64}.new")
+    points = [place / "modules", half / "made/proc"]
+    points[1].mkdir(parents=True)
+    mounted = [subprocess.run(["mount", "--bind", outside, point], check=False).returncode == 0 for point in points]
+    try:
+        if not all(mounted):
+            pytest.skip("this root may not mount")
+        done = remove(cache, going(cache))
+        assert [item.path for item in done.gone] == [other]
+        assert {one.item.path for one in done.failed} == {place, half}
+        assert all(one.why.startswith("something is mounted at /") and "umount" in one.why for one in done.failed)
+        assert cache.note(place).exists() and place.exists()
+    finally:
+        for point in points:
+            subprocess.run(["umount", point], check=False, capture_output=True)
+    assert (outside / "modules/lib/one.ko").exists()
+    old(cache, place)
+    assert {item.path for item in remove(cache, going(cache)).gone} == {place, half}
 
 
 _AS_ANOTHER = """

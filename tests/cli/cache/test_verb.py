@@ -8,8 +8,12 @@ from pathlib import Path
 import pytest
 
 from bootlab.build.cache import Cache
+from bootlab.build.eviction.choice import Eviction, choose
+from bootlab.build.eviction.removal import remove
+from bootlab.build.eviction.survey import survey
 from bootlab.cli.app import run
 from bootlab.errors import InputError, StoreError
+from bootlab.report.cache import Evicted, EvictionDocument, eviction_view
 
 
 @pytest.fixture
@@ -116,6 +120,19 @@ def test_what_cannot_be_meant_is_refused(words: list[str], message: str, cache: 
     with pytest.raises(InputError, match=message):
         run(["cache", "gc", *words, "--remove"])
     assert cache.find("card", "older") is not None
+
+
+def test_what_somebody_else_removed_before_is_told_and_does_not_stay(cache: Cache) -> None:
+    found = survey(cache)
+    asked = Eviction(30)
+    choice = choose(found.items, asked, found.disk_bytes, time.time_ns(), None)
+    choice.going[0].path.unlink()
+    done = remove(cache, choice.going)
+    view = eviction_view(Evicted(found, asked, choice, None, done, None, time.time_ns()))
+    assert view.good and "1 entries, 3.0 MiB, were removed by somebody else before" in view.lines
+    assert isinstance(view.document, EvictionDocument)
+    assert view.document.already_gone == [str(choice.going[0].path)]
+    assert view.document.kept_bytes == found.disk_bytes - sum(item.disk_bytes for item in choice.going)
 
 
 def test_kinds_are_completed() -> None:
