@@ -20,6 +20,8 @@ from bootlab.report.parts.view import View
 
 CACHE_SCHEMA: Final = "bootlab.cache/1"
 EVICTION_SCHEMA: Final = "bootlab.cache-gc/1"
+_FIRST_S: Final = int(datetime.min.replace(tzinfo=UTC).timestamp())
+_LAST_S: Final = int(datetime.max.replace(microsecond=0, tzinfo=UTC).timestamp())
 _WHY: Final = {
     Standing.ENTRY: "",
     Standing.SCRATCH: "  temporary, of a call that has ended",
@@ -270,7 +272,9 @@ def _day(ns: int) -> str:
 
 
 def _minute(ns: int) -> str:
-    return f"{datetime.fromtimestamp(ns / 1e9, UTC):%Y-%m-%d %H:%M} UTC"
+    # A file's time can be of any year, and datetime has those from 1 to 9999.
+    seconds = min(max(ns // 10**9, _FIRST_S), _LAST_S)
+    return f"{datetime.fromtimestamp(seconds, UTC).isoformat(' ')[:16]} UTC"
 
 
 def _text(path: Path) -> str:

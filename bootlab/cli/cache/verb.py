@@ -23,6 +23,7 @@ from bootlab.report.cache import Evicted, cache_view, eviction_view
 
 _DAYS: Final = 30
 _MOST_MIB: Final = 1 << 30
+_SIZE: Final = "--to 20G, or --to 500M"
 _SILENT_S, _LINE_EVERY_S = 2.0, 10.0
 
 app = typer.Typer(
@@ -58,7 +59,7 @@ def gc(
             min=0,
             max=36500,
             metavar="DAYS",
-            help=f"What was used since then stays. [default: {_DAYS}; with --to 0]",
+            help=f"What was used since then stays. [default: {_DAYS}, and 0 where --to is given]",
         ),
     ] = None,
     kind: Annotated[
@@ -119,9 +120,12 @@ def _kinds(names: list[str]) -> list[str]:
 def _bytes(to: str | None) -> int | None:
     if to is None:
         return None
-    sizes = parse_sizes("--to", to, 0, _MOST_MIB)
+    try:
+        sizes = parse_sizes("--to", to, 0, _MOST_MIB)
+    except InputError as error:
+        raise InputError(f"--to {to}: not a size up to {_MOST_MIB >> 10}G", hint=_SIZE) from error
     if len(sizes) != 1:
-        raise InputError(f"--to {to}: expected one size", hint="--to 20G")
+        raise InputError(f"--to {to}: expected one size", hint=_SIZE)
     return sizes[0] << 20
 
 

@@ -6,14 +6,16 @@ import time
 from pathlib import Path
 
 import pytest
+from rich.table import Table
 
 from bootlab.build.cache import Cache
 from bootlab.build.eviction.choice import Eviction, choose
+from bootlab.build.eviction.items import CacheContents, CacheItem, KindContents
 from bootlab.build.eviction.removal import remove
 from bootlab.build.eviction.survey import survey
 from bootlab.cli.app import run
 from bootlab.errors import InputError, StoreError
-from bootlab.report.cache import Evicted, EvictionDocument, eviction_view
+from bootlab.report.cache import Evicted, EvictionDocument, cache_view, eviction_view
 
 
 @pytest.fixture
@@ -107,19 +109,36 @@ def test_only_what_is_asked_for_goes(cache: Cache, capsys: pytest.CaptureFixture
         (["--older-than", "-1"], "--older-than.*greater than or equal to 0"),
         (["--older-than", "99999999999999999999"], "--older-than.*less than or equal to 36500"),
         (["--older-than", "nan"], "--older-than.*valid integer"),
-        (["--to", "-5G"], "not a size"),
+        (["--to", "-5G"], "not a size up to 1048576G"),
         (["--to", "lots"], "--to lots: not a size"),
         (["--to", "99999999999999999999G"], "not a size"),
         (["--to", "1G,2G"], "expected one size"),
+        (["--to", ""], "not a size"),
+        (["--to", "1,2"], "expected one size"),
         (["--kind", "photos"], "no such kind"),
         (["--kind", "../.."], "no such kind"),
         (["--kind", "ccache"], "is left alone: ccache keeps it below"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(words: list[str], message: str, cache: Cache) -> None:
-    with pytest.raises(InputError, match=message):
+    with pytest.raises(InputError, match=message) as caught:
         run(["cache", "gc", *words, "--remove"])
+    assert "--to" not in words or caught.value.hint == "--to 20G, or --to 500M"
     assert cache.find("card", "older") is not None
+
+
+def test_a_time_of_any_year_is_shown(cache: Cache) -> None:
+    def days(used_ns: int) -> str:
+        item = CacheItem("kernel", cache.root / "kernel/one", 1 << 20, used_ns)
+        kind = KindContents("kernel", 1, item.disk_bytes, used_ns, (item,))
+        table = cache_view(CacheContents(cache.root, (kind,), (), ()), None).lines[0]
+        assert isinstance(table, Table)
+        return str(next(iter(table.columns[3].cells)))
+
+    # Some file systems keep times of 64 bits.
+    assert days(99_999_999_999_999 * 10**9) == "9999-12-31"
+    assert days(-99_999_999_999_999 * 10**9) == "0001-01-01"
+    assert days(0) == "1970-01-01" and days(-1) == "1969-12-31"
 
 
 def test_what_somebody_else_removed_before_is_told_and_does_not_stay(cache: Cache) -> None:
