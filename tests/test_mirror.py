@@ -188,7 +188,6 @@ PARTS = {
     "experiments/recorded_profiles.py": "cli/profile/test_verb.py",
     "experiments/packages/result.py": "cli/test_kinds.py",
     "experiments/read_result.py": "cli/test_kinds.py",
-    "experiments/series.py": "cli/test_kinds.py",
     "experiments/sweep/profiles.py": "report/profile/test_text.py",
     "experiments/sweep/result.py": "experiments/sweep/test_boots.py",
     "experiments/tailor/ifdef_use.py": "experiments/tailor/test_unused_options.py",

@@ -114,9 +114,23 @@ def recorded_boots(run: Run) -> Family:
 
 
 def are_identical(records: Sequence[BootRecord]) -> bool:
-    """Return whether the boots agree in every count, every mark and the console up to ready."""
+    """Return whether the boots agree in every count, every mark, the console up to ready, every frame and picture."""
     seen = {
-        (record.outcome, record.instructions, record.idle_ns, tuple(record.marks.items()), record.console_sha256)
+        (
+            record.outcome,
+            record.instructions,
+            record.idle_ns,
+            tuple(record.marks.items()),
+            record.console_sha256,
+            _screen(record),
+        )
         for record in records
     }
     return len(seen) == 1
+
+
+def _screen(record: BootRecord) -> tuple[object, ...]:
+    if record.screen is None:
+        return ()
+    pictures = ((one.mark, one.t_ns, one.pixels_sha256) for one in record.screen.pictures)
+    return (tuple(record.screen.frames_up_to.items()), *pictures)

@@ -13,6 +13,7 @@ from bootlab.experiments.family import (
     times,
     timings_of,
 )
+from bootlab.experiments.trial.pictures import same_pictures
 from bootlab.experiments.trial.result import FRESH, Ablated, Baseline, Finished, Judged, Member, StackName, Step
 from bootlab.experiments.verdict import Judgement
 from bootlab.findings.technique_evidence import evidence_of
@@ -49,7 +50,8 @@ def judge(technique: Technique, before: Family, after: Family, *, wall: bool) ->
     if after.failed is not None:
         return _with(_failed_row(technique, Verdict.BROKE_IT, _broken(after, after.failed), before, after), along)
     if (failed := before.failed) is not None:
-        return _with(_failed_row(technique, Verdict.NO_VERDICT, _unsteady(failed), before, after), along)
+        unsteady_row = _failed_row(technique, Verdict.NO_VERDICT, _unsteady(failed), before, after)
+        return _with(unsteady_row.model_copy(update={"same_pictures": same_pictures(before, after)}), along)
     judged = judgement(before, after, wall=wall)
     verdict, effect, detail = _proven(technique, judged.verdict, before=before, after=after)
     measured = _measured_row(technique, replace(judged, verdict=verdict), effect, detail, after)
@@ -57,6 +59,7 @@ def judge(technique: Technique, before: Family, after: Family, *, wall: bool) ->
     if executed is not None:
         executed = replace(executed, verdict=_where_proven(executed.verdict, effect))
     added = {**_fresh_of(before, after), **_split(before, after, executed), **_counted(before, after)}
+    added["same_pictures"] = same_pictures(before, after)
     return _with(measured.model_copy(update=added), along)
 
 
@@ -180,7 +183,13 @@ def unsteady(judged: Judged, failed: BootRecord) -> Judged:
         "counted_ns",
         "counted_saved_ns",
     )
-    figures: dict[str, object] = {**dict.fromkeys(none), "timings_ns": {}, "phases": [], "proof": ""}
+    figures: dict[str, object] = {
+        **dict.fromkeys(none),
+        "timings_ns": {},
+        "phases": [],
+        "proof": "",
+        "same_pictures": {},
+    }
     return judged.model_copy(update={"verdict": Verdict.BROKE_IT, "detail": detail, **figures})
 
 

@@ -139,6 +139,8 @@ class Judged(_Loaded):
     """Options of the kernel that changed with those that it is about: option -> before, after; `n` is off."""
     also_lost: list[str] = []
     """Of those, what matters, the gravest first. Both are empty where no kernel was built, and in older results."""
+    same_pictures: dict[str, bool] = Field(default={}, exclude_if=lambda value: not value)
+    """Mark of the screen -> whether a boot with it shows there what a boot of before shows. Empty: no such pictures."""
 
     @property
     def total_ns(self) -> int | None:

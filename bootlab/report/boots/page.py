@@ -47,6 +47,7 @@ from bootlab.report.parts.sections import (
     waterfall,
 )
 from bootlab.report.parts.whole_page import page_header, shell
+from bootlab.report.trial.pictures import pictures_words
 from bootlab.report.trial.sections import (
     ablation_table,
     boots_in,
@@ -80,7 +81,7 @@ def try_page(result: TryResult, consoles: Sequence[Console] = ()) -> str:
         section("stacks", "What adds up", ladder(result)),
         section("ablation", "What each adds to the whole", ablation_table(result)) if result.ablation else Html(),
         section("techniques", "What each technique saves alone", verdict_table(result)) if result.alone else Html(),
-        section("timings", "What users feel", timings) if (timings := timings_of_page(result)) else Html(),
+        section("timings", "What users feel", felt) if (felt := _felt(result)) else Html(),
         section("sizes", "Sizes and times", files_table(result)) if result.baseline.sizes else Html(),
         section(
             "noise", "How far it moves for no reason", family(noise, what),
@@ -102,6 +103,11 @@ def try_page(result: TryResult, consoles: Sequence[Console] = ()) -> str:
     hashes = short_hash_list(result.hashes, result.board_model)
     head = page_header("techniques tried", result.system, clock, try_keys(result), hashes)
     return shell(f"{result.system}: techniques tried", head, sections)
+
+
+def _felt(result: TryResult) -> Html:
+    words = pictures_words(result)
+    return join([timings_of_page(result), tag("p", f"{words[0].upper()}{words[1:]}.") if words else ""])
 
 
 def boot_page(record: BootRecord, consoles: Sequence[Console] = ()) -> str:

@@ -3,6 +3,7 @@
 from bootlab.experiments.trial.result import Judged, StackName, TryResult
 from bootlab.report.parts.figures import COUNTED, ms, price_words, ratio_words, short_hashes
 from bootlab.report.parts.markdown import bold, code, markdown_table, plain, prose
+from bootlab.report.trial.pictures import pictures_words
 from bootlab.report.trial.published import published_figures
 from bootlab.report.trial.timings import timings_markdown
 from bootlab.report.trial.words import clock_words, in_order, kept_steps, time_words
@@ -31,8 +32,13 @@ def try_markdown(result: TryResult) -> str:
         others = [one for one in rows if not one.verdict.saves and one.technique not in kept]
     else:
         others = [one for one in rows if one.saved_ns is None]
-    timings = timings_markdown(result)
-    return "\n\n".join([*parts, *([timings] if timings else []), *_others(others), measured_on(result)]) + "\n"
+    screen = [text for text in (timings_markdown(result), _pictures(result)) if text]
+    return "\n\n".join([*parts, *screen, *_others(others), measured_on(result)]) + "\n"
+
+
+def _pictures(result: TryResult) -> str:
+    words = plain(pictures_words(result))
+    return prose(f"{words[0].upper()}{words[1:]}.") if words else ""
 
 
 def _stacks(result: TryResult) -> str:

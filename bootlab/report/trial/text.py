@@ -10,6 +10,7 @@ from bootlab.experiments.trial.result import Judged, Step, TryResult
 from bootlab.report.lives.words import chance_words
 from bootlab.report.parts.figures import COUNTED, count, ms, percent, price_words, ratio_words, spread_words, visible
 from bootlab.report.parts.terminal_tables import CellBar, foot, keep_whole, plain_table
+from bootlab.report.trial.pictures import pictures_words
 from bootlab.report.trial.published import account_of, published_figures
 from bootlab.report.trial.timings import timing_table
 from bootlab.report.trial.words import (
@@ -73,6 +74,8 @@ def try_result(result: TryResult) -> RenderableType:
             lines.append(Text("* tried again here: alone it failed or did nothing", style="dim"))
         lines += _published(result)
     lines += timing_table(result)
+    if pictures := pictures_words(result):
+        lines += [Text(), Text(pictures)]
     if result.ablation:
         lines += [Text(), Text("ablation: each left out of the finished stack, the others left in"), _ablation(result)]
         lines += _reasons_of_ablation(result)
