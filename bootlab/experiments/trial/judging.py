@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 from bootlab.build.source.config_text import read_config
 from bootlab.experiments.family import (
@@ -50,8 +51,7 @@ def judge(technique: Technique, before: Family, after: Family, *, wall: bool) ->
     if after.failed is not None:
         return _with(_failed_row(technique, Verdict.BROKE_IT, _broken(after, after.failed), before, after), along)
     if (failed := before.failed) is not None:
-        unsteady_row = _failed_row(technique, Verdict.NO_VERDICT, _unsteady(failed), before, after)
-        return _with(unsteady_row.model_copy(update={"same_pictures": same_pictures(before, after)}), along)
+        return _with(_row_on_unsteady(technique, before, after, _unsteady(failed)), along)
     judged = judgement(before, after, wall=wall)
     verdict, effect, detail = _proven(technique, judged.verdict, before=before, after=after)
     measured = _measured_row(technique, replace(judged, verdict=verdict), effect, detail, after)
@@ -198,7 +198,17 @@ def _failed_row(technique: Technique, verdict: Verdict, detail: str, before: Fam
     return failed.model_copy(update=_fresh_of(before, after))
 
 
-def _measured_row(technique: Technique, judgement: Judgement, effect: Effect, detail: str, family: Family) -> Judged:
+def _row_on_unsteady(technique: Technique, before: Family, after: Family, detail: str) -> Judged:
+    """Return the row of a technique whose own boots are all well, on a system that now and then fails: no saving."""
+    nothing = Judgement(0, _spread_ns(before), Verdict.NO_VERDICT)
+    measured = _measured_row(technique, nothing, "", detail, after)
+    said = {"saved_ns": None, "same_pictures": same_pictures(before, after), **_fresh_of(before, after)}
+    return measured.model_copy(update=said)
+
+
+def _measured_row(
+    technique: Technique, judgement: Judgement, effect: Effect | Literal[""], detail: str, family: Family
+) -> Judged:
     record = family.median
     return Judged(
         sizes=record.sizes,

@@ -110,7 +110,10 @@ class Judged(_Loaded):
     ready_ns: int | None
     """Median of the members; None when it broke the boot or does not apply."""
     saved_ns: int | None
-    """Negative is longer. The difference of the members' medians, or, where it was near, of the fresh boots'."""
+    """Negative is longer. The difference of the members' medians, or, where it was near, of the fresh boots'.
+
+    None like `ready_ns`, and where what stood before it now and then fails by itself: then there is no verdict.
+    """
     spread_ns: int
     """How far what stood before it moves for no reason, on the wall clock how far its saving may be off.
 

@@ -161,6 +161,8 @@ def _rung(result: TryResult, step: Step, end_ns: int) -> list[Cell]:
         why = f": {step.detail}" if step.detail else ""
         notes.append(tag("span", _verdict(step.verdict), f"{why}; not kept", class_="detail"))
         return [Cell(join(notes)), Cell(""), Cell(ms(step.total_ns)), Cell(minus(ms(step.saved_ns))), Cell("")]
+    if step.saved_ns is None:
+        notes.append(tag("span", _verdict(step.verdict), f": {step.detail}", class_="detail"))
     now_ns, saved_ns = step.total_ns or 0, step.saved_ns or 0
     lane = [charts.Bar(0, now_ns, KINDS[step.stack])]
     if saved_ns > 0:
@@ -169,7 +171,7 @@ def _rung(result: TryResult, step: Step, end_ns: int) -> list[Cell]:
         Cell(join(notes)),
         Cell(charts.bars([lane], end_ns)),
         Cell(ms(now_ns)),
-        Cell(minus(ms(saved_ns))),
+        Cell(minus(ms(step.saved_ns))),
         Cell(minus(percent(step.total_saved_ns, base_ns))),
     ]
 

@@ -103,7 +103,7 @@ def test_a_baseline_of_which_a_fresh_boot_fails_leaves_no_verdict(tmp_path: Path
     near, wrong, idle = result.alone
     place = Path(result.run) / "boots" / "baseline-fresh3-s6"
     for row in (near, idle):
-        assert (row.verdict, row.saved_ns, row.ready_ns) == ("no verdict", None, None)
+        assert (row.verdict, row.saved_ns) == ("no verdict", None) and row.ready_ns is not None
         assert row.detail.startswith(f"what it stands on is not steady: {place}: hung: not ready after")
         assert outcomes(row.fresh_before)[2] == (6, "fresh", "hung")
     assert [member.outcome for member in near.members] == ["ready"] * 3

@@ -8,6 +8,10 @@ import pytest
 from bootlab.errors import BootFailed
 from bootlab.experiments.trial.plan import Plan
 from bootlab.experiments.trial.result import StackName, TryResult
+from bootlab.report.boots.page import try_page
+from bootlab.report.parts.figures import ms
+from bootlab.report.trial.markdown import try_markdown
+from bootlab.report.trial.text import try_result
 from bootlab.techniques.model.evidence import Effect, Evidence, Proof
 from bootlab.techniques.model.technique import Risk
 from tests.replayed import (
@@ -23,6 +27,7 @@ from tests.replayed import (
     without,
     word,
 )
+from tests.report.boots.test_text import printed
 
 MS = 1_000_000
 AS_GIVEN = Plan("given", "each alone, then in the order given", None, by_gain=False)
@@ -249,6 +254,24 @@ def test_a_rung_that_fails_with_a_null_change_is_left_out_of_the_ladder(tmp_path
     assert [(step.technique, step.verdict.value) for step in result.stack] == [("one", "broke it"), ("two", "shorter")]
     assert result.stack[0].detail.startswith("with a change that means nothing: check failed: ")
     assert result.final[StackName.LADDER].techniques == ["two"]
+
+
+def test_a_rung_on_a_baseline_that_now_and_then_fails_has_no_verdict_and_is_kept(tmp_path: Path) -> None:
+    """It may be what mends that: the rungs above it have verdicts again."""
+    unlucky = {"kernel.cmdline": r"^(?!.*\bone\b).*bootlab\.null=103"}
+    system = replayed(
+        tmp_path, answer("one", later_ns=-100_000), answer("two", later_ns=-5 * MS), answer(unlucky, end="hung")
+    )
+    result = trial(tmp_path, system, [word("one"), word("two")], plan=LADDER, alone=False).run()
+    first, second = result.stack
+    assert (first.verdict, first.saved_ns, first.ready_ns) == ("no verdict", None, READY_NS - 100_000)
+    assert first.detail.startswith("what it stands on is not steady: ") and "baseline-fresh3" in first.detail
+    assert (first.total_saved_ns, second.verdict, second.saved_ns) == (100_000, "shorter", 5 * MS)
+    assert result.final[StackName.LADDER].techniques == ["one", "two"]
+    rungs = [line for line in try_markdown(result).splitlines() if line.startswith("| `")]
+    assert rungs[0] == f"| `one` | | {ms(first.total_ns)} | no verdict |"
+    for shown in (printed(try_result(result)), try_page(result)):
+        assert "no verdict" in shown and "what it stands on is not steady" in " ".join(shown.split())
 
 
 def test_a_rung_s_null_change_is_one_of_the_five_boots_that_a_plain_one_takes(tmp_path: Path) -> None:
