@@ -17,6 +17,7 @@ from bootlab.cli.terminal.broken_extensions import telling_broken
 from bootlab.errors import InputError
 
 _INTERRUPTED = 130
+_WRONG_USE = InputError.exit_code
 
 VERBS: Final = {
     "boot": "boot:boot",
@@ -57,6 +58,13 @@ VERBS: Final = {
 
 class _WholeLines(TyperGroup):
     """A group that lists each of its verbs with a whole sentence: cut at the line's end it says nothing."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if args or not self.no_args_is_help or ctx.resilient_parsing:
+            return super().parse_args(ctx, args)
+        # typer would raise an error whose words are the help.
+        typer.echo(ctx.get_help(), err=True)
+        raise typer.Exit(_WRONG_USE)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         rows = []

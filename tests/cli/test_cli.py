@@ -83,6 +83,16 @@ def test_help_lists_each_verb_by_a_whole_sentence(capsys: pytest.CaptureFixture[
         assert verbs and "..." not in verbs
 
 
+def test_a_group_without_a_verb_prints_its_help(capsys: pytest.CaptureFixture[str]) -> None:
+    groups = [name for name in app.VERBS if isinstance(app.read_verb(name), TyperGroup)]
+    assert {"cache", "ledger", "build", "runs", "init", "host", "ec2", "study"} == set(groups)
+    for name in groups:
+        assert run([name, "--help"]) == 0
+        asked = capsys.readouterr().out
+        assert run([name]) == InputError.exit_code
+        assert capsys.readouterr() == ("", asked)
+
+
 def test_techniques_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["techniques", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
