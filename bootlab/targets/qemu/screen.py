@@ -17,6 +17,7 @@ from PIL import Image, UnidentifiedImageError
 from bootlab.errors import InputError
 from bootlab.system import GuestScreen, ScreenMark, Seen, System, Typed
 from bootlab.targets.qemu.exact_devices import is_inexact
+from bootlab.targets.qemu.whole_png import expect_whole_png
 from bootlab.timeline import marks as m
 
 _STAYS_MS = 500
@@ -27,6 +28,7 @@ _FROM_POWER_ON = "-"
 _LARGEST_PIXELS = 1 << 26
 _LONGEST_SIDE = 32767
 _MS = 10**6
+_SAVE_IT = "save it as an RGB PNG of 8 bits a colour"
 
 
 def screen_lines(system: System) -> str:
@@ -111,15 +113,8 @@ def _presses(typed: Typed) -> Iterator[tuple[int, str, bool]]:
 
 def _expect_pixels_of_a_screen(key: str, path: Path, image: Image.Image) -> None:
     """Raise InputError for a picture that no frame can be as: one that would be another when made into one."""
-    if image.mode.startswith(("I", "F")):
-        raise InputError(
-            f"{key}: {path}: more than 8 bits of grey; a screen's pixels have 8 bits a colour",
-            hint="save it as an RGB PNG of 8 bits",
-        )
     if image.has_transparency_data and image.convert("RGBA").getchannel("A").getextrema() != (255, 255):
-        raise InputError(
-            f"{key}: {path}: has pixels that are transparent; a screen has none", hint="save it as an RGB PNG"
-        )
+        raise InputError(f"{key}: {path}: has pixels that are transparent; a screen has none", hint=_SAVE_IT)
 
 
 def _read_pixels(name: str, mark: ScreenMark) -> np.ndarray[tuple[int, int], np.dtype[np.uint32]]:
@@ -127,25 +122,28 @@ def _read_pixels(name: str, mark: ScreenMark) -> np.ndarray[tuple[int, int], np.
     key, path = f"screen.marks.{name}.picture", mark.picture
     assert path is not None
     try:
-        # Pillow has a limit of its own that it tells of, above this one.
+        # Pillow tells of a limit of its own, above this one, and of what it leaves out of a file: none of it is pixels.
         with (
-            warnings.catch_warnings(action="ignore", category=Image.DecompressionBombWarning),
+            warnings.catch_warnings(action="ignore"),
+            path.open("rb") as file,
             Image.open(path, formats=["PNG"]) as image,
         ):
             if image.width * image.height > _LARGEST_PIXELS or max(image.size) > _LONGEST_SIDE:
                 raise InputError(f"{key}: {path}: {image.width} x {image.height} is larger than any screen")
+            expect_whole_png(file)
             _expect_pixels_of_a_screen(key, path, image)
-            colours = np.asarray(image.convert("RGB"), dtype=np.uint32)
+            rows = image.convert("RGB").tobytes("raw", "BGRX")
+            pixels = np.frombuffer(rows, dtype="<u4").reshape(image.height, image.width)
     except (OSError, UnidentifiedImageError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
-        raise InputError(f"{key}: {path}: not a PNG that can be read: {error}") from error
-    pixels = colours[:, :, 0] << 16 | colours[:, :, 1] << 8 | colours[:, :, 2]
+        raise InputError(f"{key}: {path}: not a PNG that can be read: {error}", hint=_SAVE_IT) from error
+    whole = pixels.shape
     if mark.region is not None and pixels.shape != (mark.region[3], mark.region[2]):
         # Of a picture of the whole screen the region is cut out.
         x, y, width, height = mark.region
         pixels = pixels[y : y + height, x : x + width]
         if pixels.shape != (height, width):
             raise InputError(
-                f"{key}: {path} has {colours.shape[1]} x {colours.shape[0]} pixels, and the region {width} x {height} "
+                f"{key}: {path} has {whole[1]} x {whole[0]} pixels, and the region {width} x {height} "
                 f"at {x}, {y} is not in it"
             )
     return np.ascontiguousarray(pixels)

@@ -90,6 +90,17 @@ def test_a_picture_that_cannot_be_one_is_named(tmp_path: Path) -> None:
             screen_lines(system(marks={"desk": {"kind": "painted", "picture": path}}))
 
 
+def test_of_a_damaged_picture_nothing_is_taken_for_black(tmp_path: Path) -> None:
+    path = picture(tmp_path / "desk.png")
+    whole, given = path.read_bytes(), system(marks={"desk": {"kind": "painted", "picture": path}})
+    at = whole.index(b"IDAT") + 8
+    path.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
+    with pytest.raises(
+        InputError, match=r"screen.marks.desk.picture: .*: not a PNG that can be read: its pixels are damaged"
+    ):
+        screen_lines(given)
+
+
 def test_two_pictures_are_two_files_whatever_their_marks_are_called(tmp_path: Path) -> None:
     path = picture(tmp_path / "desk.png")
     one, other = ({"kind": "painted", "picture": path, "region": [x, 0, 1, 1]} for x in (0, 1))
@@ -102,7 +113,7 @@ def test_a_picture_that_no_frame_can_be_as_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "desk.png"
     given = system(marks={"desk": {"kind": "painted", "picture": path}})
     for image, said in (
-        (Image.new("I;16", (2, 1), 0x1234), "more than 8 bits of grey"),
+        (Image.new("I;16", (2, 1), 0x1234), "it has 16 bits a colour, and a screen's pixels have 8"),
         (Image.new("RGBA", (2, 1), (1, 2, 3, 254)), "has pixels that are transparent"),
         (Image.new("RGB", (32768, 1)), "32768 x 1 is larger than any screen"),
     ):
