@@ -2,6 +2,7 @@
 
 import base64
 import io
+import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
@@ -108,7 +109,8 @@ def _png(run: Path, picture: PictureRecord, width: int) -> tuple[str, str]:
     if not (run / picture.file).is_file():
         return "", "its file is gone"
     try:
-        with Image.open(run / picture.file, formats=["PNG"]) as image:
+        # Pillow warns of what it leaves out of a file, and of its size: what counts are its pixels.
+        with warnings.catch_warnings(action="ignore"), Image.open(run / picture.file, formats=["PNG"]) as image:
             if image.size != (max(1, picture.width), max(1, picture.height)):
                 return "", _ANOTHER
             shown = image.convert("RGB")

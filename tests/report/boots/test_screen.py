@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+import warnings
 from pathlib import Path
 
 from PIL import Image
@@ -15,6 +16,8 @@ from tests.report.boots.test_text import printed, series
 
 # 30,000 x 30,000 pixels, by its own head.
 ENORMOUS = b"\x89PNG\r\n\x1a\n" + bytes.fromhex("0000000d4948445200007530000075300800000000434ca766")
+# 10,000 x 10,000: of that many pixels Pillow warns.
+LARGE = b"\x89PNG\r\n\x1a\n" + bytes.fromhex("0000000d4948445200002710000027100802000000352cf5700000000049444154")
 
 
 def seen(folder: Path, *, later_ns: int = 0) -> BootRecord:
@@ -91,6 +94,9 @@ def test_a_page_carries_the_film(tmp_path: Path) -> None:
     for damaged in (b"GIF89a", ENORMOUS):
         (tmp_path / "a" / "screen" / "400000000.png").write_bytes(damaged)
         assert "its file is damaged" in boot_page(record)
+    (tmp_path / "a" / "screen" / "400000000.png").write_bytes(LARGE)
+    with warnings.catch_warnings(action="error"):
+        assert boot_page(record).count("its file is not the picture that was taken") == 1
 
 
 def test_of_a_series_the_film_is_of_a_boot_that_was_looked_at(tmp_path: Path) -> None:
