@@ -34,3 +34,24 @@ def test_chords_are_words() -> None:
     for wrong in ("", "-", "ctrl-", "Ret", "a b", "a\nkey x 0 b down", *long):
         with pytest.raises(ValueError, match="is not keys by QEMU's names"):
             chord(wrong)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("enter", "no key has QEMU's name 'enter': it calls one 'ret'"),
+        ("ctrl-alt-del", "no key has QEMU's name 'del': it calls one 'delete'"),
+        ("backspce", "'backspce': it calls one 'backspace'"),
+        ("unmapped", "no key has QEMU's name 'unmapped'"),
+        ("zzz", "no key has QEMU's name 'zzz'$"),
+        ("ctrl-c-ctrl", "'ctrl-c-ctrl' has a key twice"),
+    ],
+)
+def test_a_key_that_qemu_has_not_got_is_refused_before_the_boot(words: str, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        chord(words)
+
+
+def test_what_text_types_is_known() -> None:
+    for keys in chords_of_text(string.digits + string.ascii_letters + string.punctuation + " \t\n"):
+        assert chord("-".join(keys)) == keys
