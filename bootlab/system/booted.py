@@ -29,7 +29,7 @@ class Booted(Part):
 
 
 # Where every boot begins; `bootlab.timeline.marks` has it for those that may know of marks.
-_POWER_ON: Final = "power_on"
+POWER_ON: Final = "power_on"
 
 
 class Timing(Part):
@@ -42,8 +42,10 @@ class Timing(Part):
 
     @model_validator(mode="after")
     def _of_two_marks(self) -> Self:
-        if self.mark == (self.after or _POWER_ON):
+        if self.mark == (self.after or POWER_ON):
             raise ValueError(f"mark and after are both {brief(self.mark)}: nothing lies between them")
+        if self.mark == POWER_ON:
+            raise ValueError(f"mark is {POWER_ON}, where every boot begins: nothing comes before it")
         return self
 
 

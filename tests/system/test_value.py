@@ -22,6 +22,7 @@ from tests.system.files import GOOD, write
         (('mark = "ready"', 'mark = "ready"\n[check]\nmark = "ready"'), "check.mark is booted.mark"),
         (("[booted]", '[timings.a]\nmark = "x"\nafter = "x"\n[booted]'), "timings.a: mark and after are both x"),
         (("[booted]", '[timings.a]\nmark = "power_on"\n[booted]'), "timings.a: mark and after are both power_on"),
+        (("[booted]", '[timings.a]\nmark = "power_on"\nafter = "x"\n[booted]'), "timings.a: mark is power_on, where"),
         (("[booted]", '[timings."a b"]\nmark = "x"\n[booted]'), "is no mark's name: 1 to 64"),
         (("[booted]", '[timings.a]\nuntil = "x"\n[booted]'), "timings.a.until"),
         (("[booted]", '[timings.a]\nmark = "x"\nafter = "y"\n[booted]'), ""),

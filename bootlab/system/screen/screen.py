@@ -8,6 +8,7 @@ from typing import Annotated, Final, Self
 
 from pydantic import AfterValidator, Field, field_validator, model_validator
 
+from bootlab.system.booted import POWER_ON
 from bootlab.system.part import MARK, TEXT, Part
 from bootlab.system.screen.keyboard import Chord, chord, chords_of_text
 
@@ -181,6 +182,8 @@ class GuestScreen(Part):
             for name, part in parts.items():
                 if part.after == name:
                     raise ValueError(f"{table}.{name}.after: cannot come behind itself")
+                if part.after in (POWER_ON, "-"):
+                    raise ValueError(f'{table}.{name}.after: leave "{part.after}" out: without, it is from power-on')
         for name, mark in self.marks.items():
             if mark.kind is Seen.ANSWERS and mark.after not in self.typed:
                 raise ValueError(f'marks.{name}.after: kind = "answers" needs a [screen.typed.{mark.after}]')

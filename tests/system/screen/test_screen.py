@@ -55,6 +55,8 @@ def test_it_is_read_whole(tmp_path: Path) -> None:
         (mark(kind="painted", region=[0, 0, 1]), "region"),
         (mark(kind="painted", colours=257), "less than or equal to 256"),
         (mark(kind="painted", after="a"), "marks.a.after: cannot come behind itself"),
+        (mark(kind="painted", after="power_on"), 'marks.a.after: leave "power_on" out: without, it is from power-on'),
+        ({"typed": {"a": {"text": "x", "after": "-"}}}, 'typed.a.after: leave "-" out'),
         (mark(kind="idle", busy_percent=101), "less than or equal to 100"),
         (mark(kind="answers"), "after is missing"),
         (mark(kind="answers", after="b"), "needs a [screen.typed.b]"),
