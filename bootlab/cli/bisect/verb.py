@@ -28,7 +28,7 @@ from bootlab.ledger.bisect.procedure import Bisection, BisectQuestion
 from bootlab.ledger.bisect.result import BisectResult, BisectStep
 from bootlab.ledger.bisect.search import most_measured
 from bootlab.ledger.bisect.state import BisectState, StateSource, Unusable
-from bootlab.ledger.gate.figures import READY, parse_figures
+from bootlab.ledger.gate.figures import READY, expect_timings, parse_figures
 from bootlab.ledger.gate.judging import Limit, parse_limit
 from bootlab.measure.record_files import write_json
 from bootlab.profile.asked.request import ProfileRequest
@@ -164,6 +164,8 @@ def bisect(
         store, resume, RunKind.BISECT, value.name, now, [*given, *[one or None for one in (thorough, plan, packages)]]
     )
     asking.expect_unchanged(asking.asked.digest, now.digest)
+    if not asking.asked.from_commit:
+        expect_timings([asking.asked.figure], value, str(system))
     call = _Call(system, asking.asked, states, chosen, silent=json)
     line = states.between(asking.asked)
     if plan:

@@ -39,7 +39,7 @@ from bootlab.ledger.commit import find_commit
 from bootlab.ledger.entry import LedgerEntry
 from bootlab.ledger.file import History, choose, read_history
 from bootlab.ledger.gate.boots import AFTER, BEFORE, Held, hold_exact, hold_noisy
-from bootlab.ledger.gate.figures import GateBaseline, parse_figures
+from bootlab.ledger.gate.figures import GateBaseline, changed_timings, expect_timings, parse_figures
 from bootlab.ledger.gate.judging import GateVerdict, Limit, parse_limit
 from bootlab.ledger.gate.making import make_result
 from bootlab.ledger.gate.result import GateResult
@@ -246,9 +246,14 @@ def _gate(system: Path, base: _Against, asked: _AskedGate, records: _Records, sh
     after, against, quiet = open_system(system), base.name, shown.quiet
     before = base.system or _recorded(records, against, after)
     _expect_one_clock(after, before, against)
+    expect_timings(asked.figures, after, str(system))
     if isinstance(before, GateBaseline):
         for what in asked.figures:
             before.times(what)
+    else:
+        expect_timings(asked.figures, before, against)
+        for line in changed_timings(asked.figures, before, after):
+            err.print(f"bootlab: warning: {line}", soft_wrap=True)
     with naming(system):
         prepare(asked.place.furnish(open_shop(silent=quiet)), after)
     if isinstance(before, System):

@@ -1,6 +1,6 @@
 """The figures that a gate watches, of every boot of a family: how long to ready, each phase, each of `[timings]`."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from bootlab.errors import InputError
@@ -10,6 +10,8 @@ from bootlab.ledger.commit import Commit
 from bootlab.ledger.entry import LedgerEntry, entry_of, expect_comparable
 from bootlab.measure.price import judged_view
 from bootlab.measure.record import BootRecord, Outcome
+from bootlab.system import System, Timing
+from bootlab.timeline.marks import POWER_ON
 
 READY = "ready"
 _PHASE = "phase:"
@@ -61,6 +63,32 @@ def parse_figures(words: str) -> list[str]:
     return list(dict.fromkeys(figures))
 
 
+def expect_timings(figures: Iterable[str], system: System, file: str) -> None:
+    """Raise InputError for a timing that a system has not: none of its boots would have it. `file`: its file."""
+    for what in figures:
+        if what.startswith(_TIMING) and what.removeprefix(_TIMING) not in system.timings:
+            raise InputError(
+                f"--on {what}: {file} has no timings.{what.removeprefix(_TIMING)}", hint=_has(system.timings)
+            )
+
+
+def changed_timings(figures: Iterable[str], before: System, after: System) -> Iterator[str]:
+    """Yield, in words, each timing that is one stretch of a boot before, and another one after."""
+    for what in figures:
+        one, other = (system.timings.get(what.removeprefix(_TIMING)) for system in (before, after))
+        if what.startswith(_TIMING) and one is not None and other is not None and one != other:
+            yield f"--on {what}: is not of the same marks: {_stretch(one)} before, {_stretch(other)} now"
+
+
+def _stretch(timing: Timing) -> str:
+    return f"{timing.after or POWER_ON} to {timing.mark}"
+
+
+def _has(timings: Iterable[str]) -> str:
+    names = ", ".join(timings)
+    return f"it has {names}" if names else "[timings] names them: docs/screen.md"
+
+
 def _some(family: Family | None) -> Family:
     # A side has boots or an entry.
     assert family is not None
@@ -90,9 +118,7 @@ def _timing(record: BootRecord, what: str) -> int | None:
     if name not in record.timings_ns:
         raise InputError(
             f"--on {what}: a boot of {record.system} has no such timing",
-            hint=f"it has {', '.join(record.timings_ns)}"
-            if record.timings_ns
-            else "[timings] names them: docs/screen.md",
+            hint=_has(record.timings_ns),
         )
     time_ns = record.timings_ns[name]
     if time_ns is None and record.outcome is Outcome.READY:

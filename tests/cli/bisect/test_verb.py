@@ -129,6 +129,10 @@ def test_a_phase_is_looked_at_instead(tmp_path: Path) -> None:
         made.bisect(*made.ends(0), "--on", "phase:lunch")
     with pytest.raises(InputError, match="one figure at a time"):
         made.bisect(*made.ends(0), "--on", "ready,phase:firmware")
+    runs = sorted(made.runs.iterdir())
+    with pytest.raises(InputError, match="--on timing:lunch: .*mine.toml has no timings.lunch"):
+        made.bisect(*made.ends(0), "--on", "timing:lunch")
+    assert sorted(made.runs.iterdir()) == runs, "no commit was built for it"
 
 
 def test_what_was_built_once_is_not_built_again(tmp_path: Path) -> None:

@@ -115,11 +115,27 @@ def test_timings_are_watched_by_name(place: Place) -> None:
     assert longer["timing:to-user-space"] == ("unchanged", 0)
     with pytest.raises(InputError, match=r"--on timing:no: a boot of base, seed 1, was ready, and has not seen it"):
         gate(place, slower, base, "--on", "timing:no")
-    with pytest.raises(InputError, match=r"--on timing:lunch: a boot of base has no such timing") as caught:
-        gate(place, slower, base, "--on", "timing:lunch")
+    last = Store(place.runs).find("last").path
+    with pytest.raises(InputError, match=r"--on timing:lunch: .*slower.toml has no timings.lunch") as caught:
+        gate(place, slower, base, "--on", "ready,timing:lunch")
     assert caught.value.hint == "it has to-user-space, whole, no"
+    with pytest.raises(InputError, match=r"--on timing:whole: .*other.toml has no timings.whole") as caught:
+        gate(place, slower, place.system("other"), "--on", "timing:whole")
+    assert caught.value.hint == "[timings] names them: docs/screen.md"
+    assert Store(place.runs).find("last").path == last, "nothing was booted for it"
     with pytest.raises(InputError, match="--on timing:: not a figure"):
         gate(place, slower, base, "--on", "timing:")
+
+
+def test_a_timing_that_is_of_other_marks_is_told(place: Place, capsys: pytest.CaptureFixture[str]) -> None:
+    base, other = place.system("base"), place.system("other")
+    for path, marks in ((base, 'mark = "ready"'), (other, 'mark = "ready", after = "init_exec"')):
+        Path(path).write_text(f"{Path(path).read_text()}\n[timings]\nwhole = {{ {marks} }}\n")
+    gate(place, other, base, "--on", "timing:whole")
+    said = "bootlab: warning: --on timing:whole: is not of the same marks: power_on to ready before, init_exec to ready"
+    assert said in " ".join(capsys.readouterr().err.split())
+    gate(place, base, base, "--on", "timing:whole")
+    assert "not of the same marks" not in capsys.readouterr().err
 
 
 def test_a_boot_that_fails_breaks_the_gate(place: Place, capsys: pytest.CaptureFixture[str]) -> None:
