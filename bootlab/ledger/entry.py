@@ -32,7 +32,7 @@ def _date(words: str) -> str:
     return words
 
 
-_Time = Annotated[Nanoseconds, Field(ge=0, lt=1 << 62)]
+_Time = Annotated[Nanoseconds, Field(ge=0)]
 _Seed = Annotated[int, Field(ge=0, lt=1 << 31)]
 _Date = Annotated[str, AfterValidator(_date)]
 MOST_BOOTS: Final = 10_000

@@ -4,7 +4,7 @@ The JSON's shape is documented in docs/formats.md and carries a version; a reade
 """
 
 from enum import StrEnum
-from typing import Any, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field
 
@@ -308,7 +308,9 @@ class BootRecord(Document):
     price: PriceRecord | None = Field(default=None, exclude_if=lambda value: value is None)
     """What it costs up to ready on the host of `clock.host_model`; None where no model was charged."""
     marks: dict[str, Nanoseconds]
-    timings_ns: dict[str, Nanoseconds | None] = Field(default={}, exclude_if=lambda value: not value)
+    timings_ns: dict[str, Annotated[Nanoseconds, Field(ge=0)] | None] = Field(
+        default={}, exclude_if=lambda value: not value
+    )
     """The system's `[timings]` by name; None where one of the two marks never came, or the second came first."""
     read_up_to: dict[str, int] = Field(default={}, exclude_if=lambda value: not value)
     """Mark that bounds no phase -> bytes that all disks were asked for before it, where phases have theirs."""

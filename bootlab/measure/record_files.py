@@ -7,7 +7,8 @@ from pathlib import Path
 
 from bootlab.errors import StoreError
 from bootlab.kept_file import UNREADABLE, damaged, read_kept_json
-from bootlab.measure.record import BootRecord
+from bootlab.measure.record import BootRecord, Outcome
+from bootlab.timeline.event import LONGEST_NS
 
 
 def store_error(path: Path, error: OSError) -> StoreError:
@@ -35,6 +36,7 @@ def read_record(directory: Path) -> BootRecord:
     path = directory / "record.json"
     try:
         record = BootRecord.model_validate_json(read_kept_json(path))
+        _expect_time(record)
     except FileNotFoundError as error:
         raise StoreError(
             f"{directory}: no record.json: not a finished boot", hint="bootlab report --list shows the runs there are"
@@ -42,6 +44,14 @@ def read_record(directory: Path) -> BootRecord:
     except UNREADABLE as error:
         raise damaged(path, error) from error
     return record.model_copy(update={"run": str(directory)})
+
+
+def _expect_time(record: BootRecord) -> None:
+    """Raise ValueError for a boot that was ready, and whose time to ready is none, or less than nothing."""
+    if record.outcome is Outcome.READY and record.total_ns is None:
+        raise ValueError("marks.ready: missing, and outcome is ready")
+    if record.total_ns is not None and not 0 <= record.total_ns <= LONGEST_NS:
+        raise ValueError(f"marks.ready: it was ready after {record.total_ns} ns, load included")
 
 
 def write_json(path: Path, value: object) -> None:

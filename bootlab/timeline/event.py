@@ -4,11 +4,12 @@ A time means nothing without its clock, so both live in a Timeline, which has ex
 """
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Final
 
 from pydantic import Field
 
-Nanoseconds = Annotated[int, Field(ge=-(1 << 62), le=1 << 62)]
+LONGEST_NS: Final = 1 << 62
+Nanoseconds = Annotated[int, Field(ge=-LONGEST_NS, le=LONGEST_NS)]
 """A time, or how long something took, where one that is on record is read: two of them differ by 64 bits at most."""
 
 

@@ -18,7 +18,7 @@ from bootlab.experiments.store import Run, RunKind, Store
 from bootlab.profile.recorded.reader import read_profile
 from bootlab.report.parts.console import read_consoles
 from tests.cli.conftest import write_profile_run
-from tests.cli.recorded_runs import RUNS, audit_run, compare_run, import_run, profile_run, tailor_run
+from tests.cli.recorded_runs import RUNS, audit_run, compare_run, import_run, measure_run, profile_run, tailor_run
 
 STEERS = "\x1b]0;owned\x07\x1b[31m"
 VALUES = (
@@ -119,6 +119,26 @@ def test_a_time_that_no_clock_can_have_is_damage(tmp_path: Path) -> None:
     change(made.result, ("imported", 0, "recording", "timeline", "spans", 0, "end_ns"), 10**30)
     with pytest.raises(StoreError, match=r"result\.json: damaged: imported\.0\.recording\.timeline\.spans\.0\.end_ns"):
         run(["report", str(made.path)])
+
+
+@pytest.mark.parametrize(
+    ("at", "value", "said"),
+    [
+        (("marks",), {"power_on": 0}, "marks.ready: missing, and outcome is ready"),
+        (("marks", "ready"), -1, "marks.ready: it was ready after -1 ns, load included"),
+        (("timings_ns",), {"a": -1}, "timings_ns.a: Input should be greater than or equal to 0"),
+    ],
+)
+def test_a_boot_that_was_ready_at_no_time_is_damage(tmp_path: Path, at: tuple[str, ...], value: Any, said: str) -> None:
+    made = measure_run(Store(tmp_path / "runs"))
+    record = min(made.path.glob("boots/*/record.json"))
+    record.write_text(json.dumps({"timings_ns": {}, **json.loads(record.read_text())}))
+    change(record, at, value)
+    ledger = ["ledger", "add", str(made.path), "--label", "x", "--ledger", str(tmp_path / "ledger")]
+    for words in (["report", str(made.path)], ledger):
+        with pytest.raises(StoreError) as error:
+            run(words)
+        assert f"record.json: damaged: {said}" in error.value.message
 
 
 def test_a_name_that_is_no_text_is_on_the_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
