@@ -1,12 +1,23 @@
 """What a guest's program has learned: a text whose first line has its length and CRC, as a file or printed as facts."""
 
+import os
 import re
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from bootlab.errors import InputError
+from bootlab.system.part import brief
+
+PLACES: Final = rb"m \d{1,16} \d{1,10}|d \d{1,5} \d{1,16} \d{1,10} (-1|\d{1,16})"
+"""Lines that say where something lies: of the file system itself, of a file."""
+ORIGIN: Final = rb"(root|packages) \d{1,19}|kernel \S{1,127}"
+"""Lines that say what it was learned on."""
+PATH: Final = rb"[^\x00-\x1f]{1,4095}"
+_SIGNLESS: Final = (1 << 63) - 1
+"""What the guest keeps of an identity: no sign (root_identity in guest/readahead/machine.c)."""
 
 
 @dataclass(frozen=True)
@@ -17,6 +28,8 @@ class Printed:
     """The program's name behind `bootlab-`; the keys of its facts begin with it: `WORD.1`, ..., `WORD.end`."""
     name: str
     """What such a text is to people."""
+    line: bytes
+    """Pattern of its lines, but for the first: a text that somebody made may have others, though its CRC fits."""
 
     @property
     def facts(self) -> str:
@@ -61,11 +74,18 @@ class Printed:
             raise InputError(f"{key}: no {self.name} of bootlab-{self.word}, nor a console with one")
         rest = data[head.end() : head.end() + int(head[1])]
         if len(rest) != int(head[1]) or zlib.crc32(rest) != int(head[2]):
-            raise InputError(
-                f"{key}: the {self.name} is cut short or damaged",
-                hint=f"make it anew: rootfs.{self.word}.record = true",
-            )
+            raise InputError(f"{key}: the {self.name} is cut short or damaged", hint=self._anew)
+        for number, line in enumerate(rest.removesuffix(b"\n").split(b"\n"), start=2):
+            if re.fullmatch(self.line, line) is None:
+                said = brief(line.decode(errors="replace"))
+                raise InputError(f"{key}: line {number} is none that a {self.name} has: {said!r}", hint=self._anew)
+        if re.search(rb"(?m)^root ", rest) is None or re.search(rb"(?m)^kernel ", rest) is None:
+            raise InputError(f"{key}: the {self.name} does not say what it was learned on", hint=self._anew)
         return data[: head.end()] + rest
+
+    @property
+    def _anew(self) -> str:
+        return f"make it anew: rootfs.{self.word}.record = true"
 
     def sealed(self, rest: bytes) -> bytes:
         """Return a text with a first line that fits it."""
@@ -80,3 +100,45 @@ class Printed:
             )
         except InputError as error:
             raise InputError(f"{key}: {error.message}", hint=error.hint) from error
+
+
+@dataclass(frozen=True)
+class Learned:
+    """A whole text of some kind, and the key of the system file that it is the value of."""
+
+    of: Printed
+    key: str
+    data: bytes
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """Return the paths in it, in the order of their numbers."""
+        # Habits say ahead of a path how often each user's sessions opened it.
+        users = len(re.findall(rb"(?m)^user ", self.data))
+        return tuple(map(os.fsdecode, re.findall(rb"(?m)^f (?:\d+ ){%d}(.+)$" % users, self.data)))
+
+    def expect_learned_on(self, root_id: int) -> None:
+        """Raise InputError for a text that was not learned on the file system that statfs calls `root_id`.
+
+        The guest would ignore it: what it says of places on the disk is true of another one.
+        """
+        found = re.search(rb"(?m)^root (\d+)$", self.data)
+        if found is not None and int(found[1]) != root_id & _SIGNLESS:
+            raise InputError(
+                f"{self.key}: it was learned on a root that lies otherwise on its disk (rootfs.layout)",
+                hint=f"learn it anew: boot this system once with rootfs.{self.of.word}.record = true",
+            )
+
+    def expect_files_in(self, root: Container[str], tell: Callable[[str], None]) -> None:
+        """Raise InputError where none of its files is in this root; tell where most are not."""
+        gone = [path for path in self.files if path not in root]
+        if gone and len(gone) == len(self.files):
+            raise InputError(
+                f"{self.key}: none of its {len(gone)} files is in this root, {brief(gone[0])} for one: it was learned "
+                "on another one",
+                hint=f"learn it anew: boot this system once with rootfs.{self.of.word}.record = true",
+            )
+        if 2 * len(gone) > len(self.files):
+            tell(
+                f"{self.key}: {len(gone)} of its {len(self.files)} files are not in this root, {brief(gone[0])} for one"
+            )

@@ -3,7 +3,6 @@
 The pack keeps its room, whatever is in it: a root that learns and one that reads ahead have all files at one place.
 """
 
-import os
 import re
 import stat
 from collections.abc import Sequence
@@ -13,11 +12,17 @@ from bootlab.build.cache import file_sha256
 from bootlab.build.formats.cpio import Entry
 from bootlab.build.root.file_tree import FileTree
 from bootlab.build.root.init_units import identify_units, lay_units
-from bootlab.build.root.printed import Printed
+from bootlab.build.root.printed import ORIGIN, PATH, PLACES, Learned, Printed
 from bootlab.errors import InputError
 from bootlab.system import ReadAhead, Rootfs
 
-PACKS = Printed("readahead", "pack")
+_ORDERS = rb"(none|block|need)"
+PACKS = Printed(
+    "readahead",
+    "pack",
+    rb"f %b|%b|%b|learned \d{1,19}|goal \S{1,127}|order %b|trial %b \d{1,19}"
+    % (PATH, PLACES, ORIGIN, _ORDERS, _ORDERS),
+)
 """What an earlier boot read."""
 _PACK = "etc/bootlab/readahead"
 _INIT = "sbin/init"
@@ -25,8 +30,6 @@ _REAL_INIT = "sbin/bootlab-readahead.init"
 _PROGRAM = "/sbin/bootlab-readahead"
 _UNITS = "readahead"
 _ROOM = 256 << 10
-_SIGNLESS = (1 << 63) - 1
-"""What the guest keeps of an identity: no sign (root_identity in guest/readahead/machine.c)."""
 
 
 def lay_readahead(tree: FileTree, wanted: ReadAhead) -> None:
@@ -39,23 +42,19 @@ def lay_readahead(tree: FileTree, wanted: ReadAhead) -> None:
         )
     tree.add(replace(init, path=_REAL_INIT))
     tree.add_link(_INIT, _PROGRAM)
-    pack = PACKS.record if wanted.record else _pack(wanted)
-    if pack:
-        if len(pack) > _ROOM:
-            raise InputError(f"rootfs.readahead: a pack of {len(pack)} bytes; there is room for {_ROOM}")
-        tree.add_file(_PACK, pack.ljust(_ROOM, b"\0"))
+    learned = learned_pack(wanted)
+    if learned is not None and len(learned.data) > _ROOM:
+        raise InputError(f"{learned.key}: a pack of {len(learned.data)} bytes; there is room for {_ROOM}")
+    if learned is not None or wanted.record:
+        tree.add_file(_PACK, (PACKS.record if learned is None else learned.data).ljust(_ROOM, b"\0"))
     lay_units(tree, _UNITS, wanted.goal)
 
 
-def in_boot_order(entries: Sequence[Entry], recipe: Rootfs) -> tuple[Entry, ...]:
-    """Return `entries` as an ext4 image is to take them: folders, then the files of the pack in its order, then others.
-
-    Raises InputError for what is no pack.
-    """
-    data = _laid_by(recipe)
-    files = [line[2:] for line in data.splitlines() if line.startswith(b"f ")]
-    needed = dict.fromkeys(int(line.split()[1]) for line in data.splitlines() if line.startswith(b"d "))
-    place = {os.fsdecode(files[number]): rank for rank, number in enumerate(needed) if number < len(files)}
+def in_boot_order(entries: Sequence[Entry], pack: Learned) -> tuple[Entry, ...]:
+    """Return `entries` as an ext4 image takes them: folders, then the files of the pack in its order, then others."""
+    files = pack.files
+    needed = dict.fromkeys(int(line.split()[1]) for line in pack.data.splitlines() if line.startswith(b"d "))
+    place = {files[number]: rank for rank, number in enumerate(needed) if number < len(files)}
     last = len(place)
 
     def rank(entry: Entry) -> int:
@@ -64,23 +63,25 @@ def in_boot_order(entries: Sequence[Entry], recipe: Rootfs) -> tuple[Entry, ...]
     return tuple(sorted(entries, key=rank))
 
 
-def _laid_by(recipe: Rootfs) -> bytes:
+def layout_of(recipe: Rootfs) -> Learned | None:
+    """Return the pack that a root is laid out by; None for none. Raises InputError for what is no pack."""
     if recipe.layout is not None:
-        return PACKS.read(recipe.layout, "rootfs.layout")
-    return PACKS.expect_whole(recipe.layout_text.encode(errors="surrogateescape"), "rootfs.layout_text")
+        return Learned(PACKS, "rootfs.layout", PACKS.read(recipe.layout, "rootfs.layout"))
+    key, text = "rootfs.layout_text", recipe.layout_text.encode(errors="surrogateescape")
+    return Learned(PACKS, key, PACKS.expect_whole(text, key)) if text else None
 
 
-def expect_learned_on(wanted: ReadAhead, root_id: int) -> None:
-    """Raise InputError for a pack that was not learned on the file system that statfs calls `root_id`.
-
-    The guest would ignore it: what it says of places on the disk is true of another one.
-    """
-    found = re.search(rb"(?m)^root (\d+)$", _pack(wanted))
-    if found is not None and int(found[1]) != root_id & _SIGNLESS:
-        raise InputError(
-            "rootfs.readahead.pack: it was learned on a root that lies otherwise on its disk (rootfs.layout)",
-            hint="learn it anew: boot this system once with rootfs.readahead.record = true",
-        )
+def learned_pack(wanted: ReadAhead) -> Learned | None:
+    """Return the pack that a system reads ahead by; None where it has none. Raises InputError for what is no pack."""
+    if wanted.pack is not None:
+        key = "rootfs.readahead.pack"
+        data = PACKS.read(wanted.pack, key)
+    elif wanted.text:
+        key = "rootfs.readahead.text"
+        data = PACKS.expect_whole(wanted.text.encode(errors="surrogateescape"), key)
+    else:
+        return None
+    return Learned(PACKS, key, data if wanted.order is None else _with_order(data, wanted.order))
 
 
 def identify_readahead(wanted: ReadAhead) -> dict[str, object]:
@@ -93,16 +94,6 @@ def identify_readahead(wanted: ReadAhead) -> dict[str, object]:
             raise InputError(f"rootfs.readahead.pack: {wanted.pack}: {error.strerror}") from error
     document["units"] = identify_units(_UNITS)
     return document
-
-
-def _pack(wanted: ReadAhead) -> bytes:
-    if wanted.pack is not None:
-        data = PACKS.read(wanted.pack, "rootfs.readahead.pack")
-    elif wanted.text:
-        data = PACKS.expect_whole(wanted.text.encode(errors="surrogateescape"), "rootfs.readahead.text")
-    else:
-        return b""
-    return data if wanted.order is None else _with_order(data, wanted.order)
 
 
 def _with_order(data: bytes, order: str) -> bytes:

@@ -15,7 +15,9 @@ from bootlab.build.formats import ext4, tar
 from bootlab.build.formats.cpio import Entry
 from bootlab.build.formats.ext4_late import BLOCK, LatePart
 from bootlab.build.root.content import Ingredients, collect, identify_content
-from bootlab.build.root.readahead import expect_learned_on, in_boot_order
+from bootlab.build.root.preload import learned_habits
+from bootlab.build.root.printed import Learned
+from bootlab.build.root.readahead import in_boot_order, layout_of, learned_pack
 from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError, MissingTool
 from bootlab.process import ProgramFailed, require_program, run
@@ -54,11 +56,15 @@ def build(shop: Workshop, recipe: Rootfs, made_of: Ingredients) -> Path:
         maker = _MAKERS[recipe.filesystem](recipe, path)
         shop.tell(f"making the {recipe.filesystem.value} root file system")
         entries = collect(recipe, made_of, shop.tell)
+        layout, paths = layout_of(recipe), {entry.path for entry in entries}
+        for learned in (layout, *_learned(recipe)):
+            if learned is not None:
+                learned.expect_files_in(paths, shop.tell)
         if recipe.filesystem is FileSystem.EROFS and _has_xattrs(entries):
             # Its maker cannot read those that fakeroot has made.
             count = sum(bool(entry.xattrs) for entry in entries)
             shop.tell(f'rootfs.filesystem = "erofs": file capabilities and attributes of {count} files are not kept')
-        maker(in_boot_order(entries, recipe) if recipe.laid_out else entries)
+        maker(entries if layout is None else in_boot_order(entries, layout))
         if recipe.device == "pmem":
             with path.open("ab") as image:
                 image.truncate(-(-image.tell() // _PMEM_ALIGNMENT) * _PMEM_ALIGNMENT)
@@ -87,11 +93,17 @@ def _ext4(recipe: Rootfs, path: Path) -> _Make:
         # What a part of its own holds moves nothing else.
         early = entries if late is None else late.split(entries)[0]
         uuid = _uuid_of_order(early) if recipe.laid_out else ext4.DEFAULT_UUID
-        if recipe.readahead is not None:
-            expect_learned_on(recipe.readahead, ext4.statfs_id(uuid))
+        for learned in _learned(recipe):
+            learned.expect_learned_on(ext4.statfs_id(uuid))
         ext4.make_from(entries, path, recipe.size_mib, journal=recipe.journal, uuid=uuid, late=late)
 
     return make
+
+
+def _learned(recipe: Rootfs) -> list[Learned]:
+    pack = learned_pack(recipe.readahead) if recipe.readahead is not None else None
+    habits = learned_habits(recipe.preload) if recipe.preload is not None else None
+    return [one for one in (pack, habits) if one is not None]
 
 
 def _uuid_of_order(entries: Sequence[Entry]) -> str:

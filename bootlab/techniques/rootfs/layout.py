@@ -19,6 +19,8 @@ def _can_be_laid_out(system: System, measured: Measured) -> str | None:
         return "the root is laid out by a pack already"
     if system.rootfs is not None and system.rootfs.readahead is not None and not system.rootfs.readahead.record:
         return "the root reads ahead what was learned on its layout of now: lay it out first, then let it learn"
+    if system.rootfs is not None and (known := system.rootfs.preload) is not None and (known.habits or known.text):
+        return "the root reads for sessions what was learned on its layout of now: lay it out first, then let it learn"
     return expect_slow_root(system)
 
 

@@ -7,7 +7,15 @@ import pytest
 
 from bootlab.build.formats.cpio import Entry
 from bootlab.build.root.file_tree import FileTree
-from bootlab.build.root.readahead import PACKS, expect_learned_on, identify_readahead, in_boot_order, lay_readahead
+from bootlab.build.root.printed import Learned
+from bootlab.build.root.readahead import (
+    PACKS,
+    identify_readahead,
+    in_boot_order,
+    lay_readahead,
+    layout_of,
+    learned_pack,
+)
 from bootlab.errors import InputError
 from bootlab.system import ReadAhead, Rootfs
 
@@ -28,8 +36,10 @@ def _root(*, systemd: bool = False) -> FileTree:
     return tree
 
 
-def _laid_out(**layout: object) -> Rootfs:
-    return Rootfs.model_validate({"packages": ("dash",), **layout})
+def _layout(**layout: object) -> Learned:
+    found = layout_of(Rootfs.model_validate({"packages": ("dash",), **layout}))
+    assert found is not None
+    return found
 
 
 def _laid(tree: FileTree, wanted: ReadAhead) -> dict[str, bytes]:
@@ -102,7 +112,7 @@ def test_what_is_no_whole_pack_is_refused(text: str, said: str, tmp_path: Path) 
     path.write_text(text)
     for ask in (
         lambda: lay_readahead(_root(), ReadAhead(pack=path)),
-        lambda: in_boot_order([], _laid_out(layout=path)),
+        lambda: _layout(layout=path),
     ):
         with pytest.raises(InputError, match=said):
             ask()
@@ -123,20 +133,20 @@ def test_files_lie_in_the_order_in_which_they_were_needed(tmp_path: Path) -> Non
     path = tmp_path / "pack"
     path.write_text(PACK)
     entries = [Entry("a", 0o100644), Entry("c", 0o120777), Entry("etc", 0o40755), Entry("etc/b", 0o100644)]
-    names = [entry.path for entry in in_boot_order([entries[1], *entries], _laid_out(layout=path))]
+    names = [entry.path for entry in in_boot_order([entries[1], *entries], _layout(layout=path))]
     assert names == ["etc", "a", "etc/b", "c", "c"]
-    assert in_boot_order(entries, _laid_out(layout_text=PACK)) == in_boot_order(entries, _laid_out(layout=path))
+    assert in_boot_order(entries, _layout(layout_text=PACK)) == in_boot_order(entries, _layout(layout=path))
     with pytest.raises(InputError, match=r"rootfs\.layout_text: the pack is cut short"):
-        in_boot_order(entries, _laid_out(layout_text=PACK[:-5]))
+        _layout(layout_text=PACK[:-5])
     with pytest.raises(ValueError, match="layout and layout_text: give one of them"):
-        _laid_out(layout=path, layout_text=PACK)
+        _layout(layout=path, layout_text=PACK)
 
 
 def test_a_pack_of_a_root_that_lies_otherwise_is_refused() -> None:
-    wanted = ReadAhead(text=PACK)
-    expect_learned_on(wanted, 1)
-    expect_learned_on(wanted, 1 | 1 << 63)
-    expect_learned_on(ReadAhead(record=True), 2)
-    with pytest.raises(InputError, match=r"rootfs\.readahead\.pack: .* lies otherwise") as raised:
-        expect_learned_on(wanted, 2)
-    assert "record = true" in str(raised.value.hint)
+    wanted = learned_pack(ReadAhead(text=PACK))
+    assert wanted is not None and learned_pack(ReadAhead(record=True)) is None
+    wanted.expect_learned_on(1)
+    wanted.expect_learned_on(1 | 1 << 63)
+    with pytest.raises(InputError, match=r"rootfs\.readahead\.text: .* lies otherwise") as raised:
+        wanted.expect_learned_on(2)
+    assert "rootfs.readahead.record = true" in str(raised.value.hint)

@@ -18,6 +18,8 @@ from bootlab.build.formats.tar import XATTR
 from bootlab.build.given_root.given import GivenRoot
 from bootlab.build.root import rootfs
 from bootlab.build.root.content import Ingredients
+from bootlab.build.root.preload import HABITS
+from bootlab.build.root.readahead import PACKS
 from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError, MissingTool
 from bootlab.process import require_program, run
@@ -252,6 +254,31 @@ def test_a_root_that_a_pack_lays_out_is_another_file_system(folder: Path, tmp_pa
     assert places[1:] == [True, False]
     found = [re.search(r"Filesystem UUID:\s+(\S+)", _ext4(image, "stats")) for image in images]
     assert len({one[1] for one in found if one is not None}) == 3
+
+
+@_needs_ext4
+def test_what_was_learned_on_another_root_is_refused_as_the_image_is_made(folder: Path, tmp_path: Path) -> None:
+    (folder / "sbin").mkdir()
+    (folder / "sbin/init").symlink_to("/etc/motd")
+    (folder / "lib/systemd").mkdir(parents=True)
+    (folder / "lib/systemd/systemd").write_text("ELF")
+    (folder / "etc/pam.d").mkdir()
+    (folder / "etc/pam.d/common-session").write_text("session required pam_unix.so\n")
+    cache, here, elsewhere = Cache(tmp_path / "cache"), tmp_path / "here", tmp_path / "elsewhere"
+    origin = f"root {ext4.statfs_id(ext4.DEFAULT_UUID) & (1 << 63) - 1}\nkernel 6.1\npackages 1\n"
+    for path, name in ((here, "etc/motd"), (elsewhere, "usr/bin/none")):
+        path.write_bytes(PACKS.sealed(f"{origin}goal g\nlearned 1\norder block\nf {name}\nd 0 0 1 -1\n".encode()))
+    habits = tmp_path / "habits"
+    habits.write_bytes(HABITS.sealed(f"{origin}user ann 1000\nf 1000 etc/motd\n".encode()))
+    assert _build(folder, cache, readahead={"pack": here}, preload={"habits": habits})
+    for wrong, said in (
+        ({"layout": elsewhere}, r"rootfs\.layout: none of its 1 files is in this root, usr/bin/none for one"),
+        ({"readahead": {"pack": elsewhere}}, r"rootfs\.readahead\.pack: none of its 1 files is in this root"),
+        ({"layout": here, "readahead": {"pack": here}}, r"rootfs\.readahead\.pack: .* a root that lies otherwise"),
+        ({"layout": here, "preload": {"habits": habits}}, r"rootfs\.preload\.habits: .* a root that lies otherwise"),
+    ):
+        with pytest.raises(InputError, match=said):
+            _build(folder, cache, **wrong)
 
 
 def _first_block(image: Path, path: str) -> int:

@@ -157,6 +157,10 @@ def test_a_layout_takes_the_same_pack_and_is_proved_by_what_the_disk_passed_over
     assert why_not("rootfs_layout", changed) == "the root is laid out by a pack already"
     ahead = applied("rootfs_readahead", slow, _learned())
     assert str(why_not("rootfs_layout", ahead)).endswith("lay it out first, then let it learn")
+    for preload, why in (({"habits": "habits"}, "then let it learn"), ({"record": True}, ""), ({}, "")):
+        session = slow.with_part("rootfs", preload=preload)
+        said = why_not("rootfs_layout", session)
+        assert said.endswith(why) and bool(said) == bool(why)
     prove = ALL["rootfs_layout"].proof.prove
     far, near, between = (replace(evidence(), passed_bytes={"rootfs": number}) for number in (100, 50, 80))
     assert prove(near, far) is Effect.PROVEN and prove(far, near) is Effect.NONE
