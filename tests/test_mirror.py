@@ -223,7 +223,6 @@ PARTS = {
     "system/booted.py": "system/test_file.py",
     "system/coldplug.py": "build/modules/test_coldplug_plan.py",
     "system/preload.py": "build/root/test_preload.py",
-    "build/root/printed.py": "build/root/test_preload.py",
     "system/readahead.py": "build/root/test_readahead.py",
     "system/content.py": "cli/build/test_root.py",
     "system/kernel.py": "system/test_value.py",
