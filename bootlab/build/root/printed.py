@@ -92,7 +92,7 @@ class Printed:
         return b"bootlab-%s 1 %d %d\n" % (self.word.encode(), len(rest), zlib.crc32(rest)) + rest
 
     def _of_console(self, data: bytes, key: str) -> bytes:
-        pattern = rf"bootlab: fact {re.escape(self.facts)}(\S+) ?(.*?)\r?$"
+        pattern = rf"bootlab: fact {re.escape(self.facts)}(\S+) ?(.*?)\r*$"
         found = re.findall(pattern, data.decode(errors="surrogateescape"), re.MULTILINE)
         try:
             return self.of_facts({f"{self.facts}{name}": value for name, value in found}).encode(

@@ -1,5 +1,7 @@
 """What a guest's program has learned is looked at line by line, and held against the root that it is to serve."""
 
+from pathlib import Path
+
 import pytest
 
 from bootlab.build.root.preload import HABITS
@@ -21,6 +23,16 @@ def learned(of: Printed, rest: str) -> Learned:
 @pytest.mark.parametrize(("of", "rest"), [(PACKS, _PACK), (HABITS, _HABITS)])
 def test_a_whole_one_has_its_files(of: Printed, rest: str) -> None:
     assert learned(of, rest).files == ("3 doors/x", "etc/b")
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r\r\n"])
+def test_a_console_may_end_its_lines_as_it_likes(end: str, tmp_path: Path) -> None:
+    data = PACKS.sealed(_PACK.encode())
+    lines = data.decode().splitlines()
+    facts = [f"[  1.5] bootlab: fact readahead.{number} {line}" for number, line in enumerate(lines, 1)]
+    path = tmp_path / "console.log"
+    path.write_bytes(end.join(["login:", *facts, f"bootlab: fact readahead.end {len(lines)}", ""]).encode())
+    assert PACKS.read(path, "rootfs.KEY") == data
 
 
 @pytest.mark.parametrize("of", [PACKS, HABITS])
