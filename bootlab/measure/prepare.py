@@ -34,6 +34,11 @@ def prepare(
                 f"{key}: {part.mark!r} is a mark that bootlab makes itself, and this one is the guest's to make",
                 hint=f'for example {key} = "{"ready" if key == "booted.mark" else "checked"}"',
             )
+        if part is not None and part.mark in system.marks:
+            raise InputError(
+                f"{key}: {part.mark!r} is a function of the kernel's in [marks], and this one is the guest's to make",
+                hint=f"[timings] tells when marks.{part.mark} was reached, whatever {key} is",
+            )
     prepared = target_of(system).prepare(shop, system, BootRequest(watch, profile, keeps))
     if system.power_on is not None and system.power_on.finds:
         left = leave(shop, prepare(shop, system_before(system)), system)

@@ -31,6 +31,23 @@ def test_a_mark_of_bootlabs_own_is_not_the_guests_to_make(
         prepare(Workshop(Cache(tmp_path)), System.model_validate({**values, **changes}))
 
 
+@pytest.mark.parametrize(
+    ("changes", "key"), [({"booted": {"mark": "mounts"}}, "booted.mark"), ({"check": {"mark": "mounts"}}, "check.mark")]
+)
+def test_a_function_of_the_kernels_says_neither_ready_nor_well(
+    changes: dict[str, Any], key: str, tmp_path: Path
+) -> None:
+    values = {
+        "name": "made-up",
+        "machine": {"type": "microvm"},
+        "kernel": {"image": tmp_path / "none"},
+        "booted": {"mark": "ready"},
+        "marks": {"mounts": "prepare_namespace"},
+    }
+    with pytest.raises(InputError, match=rf"^{key}: 'mounts' is a function of the kernel's in \[marks\]"):
+        prepare(Workshop(Cache(tmp_path)), System.model_validate({**values, **changes}))
+
+
 def test_a_machine_that_no_snapshot_can_hold_is_refused_ahead_of_its_files(tmp_path: Path) -> None:
     values = {
         "name": "made-up",
