@@ -1,10 +1,20 @@
 """What pydantic finds wrong with a system, in bootlab's words: the key, what it is, and what was given."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Final
 
 from pydantic import ValidationError
 
 from bootlab.system.part import EXPLAINED, brief
+
+_TABLE: Final = "expected a table of keys"
+_EXPECTED: Final[Mapping[str, str]] = {
+    "model_type": _TABLE,
+    "dict_type": _TABLE,
+    "tuple_type": "expected a list",
+    "path_type": "expected a path, which is text",
+}
+"""What pydantic says in words of Python's, by its name of the mistake."""
 
 
 def complaints(error: ValidationError) -> list[str]:
@@ -28,7 +38,7 @@ def _complaint(item: Any) -> str:
         return f"{key}: unknown key"
     if kind == "missing":
         return f"{key}: missing"
-    message = brief(item["msg"].removeprefix("Value error, "), EXPLAINED)
+    message = _EXPECTED.get(kind) or brief(item["msg"].removeprefix("Value error, "), EXPLAINED)
     message = message[0].lower() + message[1:]
     if isinstance(got, str):
         return f"{key}: {message}, got {brief(repr(got))}"
