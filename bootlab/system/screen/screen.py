@@ -24,6 +24,8 @@ _WITH_KEYBOARD: Final = ("q35", "pc")
 """Machines of QEMU's that have a PS/2 keyboard by themselves."""
 _KEYBOARD: Final = re.compile(r"virtio-keyboard(-.*)?|usb-kbd|i8042")
 
+FEWEST_COLOURS: Final = 2
+"""That a frame has at least that is painted, where a mark does not say how many."""
 _HOUR_MS: Final = 3600 * 1000
 _SIDE: Final = 32767
 _OF_KINDS: Final = {
@@ -88,6 +90,12 @@ class ScreenMark(Part):
             )
         if self.region is not None and 0 in self.region[2:]:
             raise ValueError("region is x, y, width, height, and has no pixels")
+        if self.kind is Seen.PAINTED and self.picture is None and self.region is not None:
+            colours, pixels = self.colours or FEWEST_COLOURS, self.region[2] * self.region[3]
+            if colours > pixels:
+                raise ValueError(
+                    f"region has {pixels} pixels, and never {colours} colours: take a larger one, or fewer colours"
+                )
         return self
 
 

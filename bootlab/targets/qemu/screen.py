@@ -16,12 +16,12 @@ from PIL import Image, UnidentifiedImageError
 
 from bootlab.errors import InputError
 from bootlab.system import GuestScreen, ScreenMark, Seen, System, Typed
+from bootlab.system.screen.screen import FEWEST_COLOURS
 from bootlab.targets.qemu.exact_devices import is_inexact
 from bootlab.targets.qemu.whole_png import expect_whole_png
 from bootlab.timeline import marks as m
 
 _STAYS_MS = 500
-_COLOURS = 2
 _QUIET_MS = 500
 _BUSY_PERCENT = 10.0
 _FROM_POWER_ON = "-"
@@ -99,7 +99,7 @@ def _mark_lines(name: str, mark: ScreenMark) -> Iterator[str]:
         yield f"pictured {name} {after}"
     else:
         stays_ms = _STAYS_MS if mark.stays_ms is None else mark.stays_ms
-        yield f"painted {name} {after} {stays_ms * _MS} {mark.colours or _COLOURS}"
+        yield f"painted {name} {after} {stays_ms * _MS} {mark.colours or FEWEST_COLOURS}"
     if region is not None:
         yield f"region {name} {' '.join(map(str, region))}"
 

@@ -53,6 +53,8 @@ def test_it_is_read_whole(tmp_path: Path) -> None:
         (mark(kind="painted", region=[0, 0, 0, 1]), "has no pixels"),
         (mark(kind="painted", region=[0, 0, 40000, 1]), "is not 0 to 32767 pixels"),
         (mark(kind="painted", region=[0, 0, 1]), "region"),
+        (mark(kind="painted", region=[5, 5, 1, 1]), "region has 1 pixels, and never 2 colours"),
+        (mark(kind="painted", region=[0, 0, 4, 4], colours=17), "region has 16 pixels, and never 17 colours"),
         (mark(kind="painted", colours=257), "less than or equal to 256"),
         (mark(kind="painted", after="a"), "marks.a.after: cannot come behind itself"),
         (mark(kind="painted", after="power_on"), 'marks.a.after: leave "power_on" out: without, it is from power-on'),
@@ -110,6 +112,12 @@ def test_a_machine_has_to_have_it(parts: dict[str, Any], said: str) -> None:
     with pytest.raises(ValidationError) as error:
         System.model_validate({**whole, **parts})
     assert said in str(error.value)
+
+
+def test_a_region_of_one_pixel_does_where_no_colours_are_counted() -> None:
+    for keys in ({"kind": "painted", "colours": 1}, {"kind": "painted", "picture": "a.png"}, {"kind": "idle"}):
+        marks = GuestScreen.model_validate(mark(**keys, region=[5, 5, 1, 1])).marks
+        assert marks["a"].region == (5, 5, 1, 1)
 
 
 def test_another_screen_behind_the_first_is_none_of_its_business() -> None:
