@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from bootlab.errors import InputError
+from bootlab.plain_file import open_plain
 from bootlab.system.part import brief
 
 PLACES: Final = rb"m \d{1,16} \d{1,10}|d \d{1,5} \d{1,16} \d{1,10} (-1|\d{1,16})"
@@ -16,6 +17,8 @@ PLACES: Final = rb"m \d{1,16} \d{1,10}|d \d{1,5} \d{1,16} \d{1,10} (-1|\d{1,16})
 ORIGIN: Final = rb"(root|packages) \d{1,19}|kernel \S{1,127}"
 """Lines that say what it was learned on."""
 PATH: Final = rb"[^\x00-\x1f]{1,4095}"
+_LARGEST: Final = 64 << 20
+"""Of a file that has one on it; a guest takes 16 MiB."""
 _SIGNLESS: Final = (1 << 63) - 1
 """What the guest keeps of an identity: no sign (root_identity in guest/readahead/machine.c)."""
 
@@ -60,9 +63,15 @@ class Printed:
         """Return the text of a file, or of a console that it was printed on. Raises InputError that names `key`."""
         key = f"{key}: {path}"
         try:
-            data = path.read_bytes()
+            with open_plain(path) as file:
+                data = file.read(_LARGEST + 1)
         except OSError as error:
             raise InputError(f"{key}: {error.strerror}") from error
+        if len(data) > _LARGEST:
+            raise InputError(
+                f"{key}: more than {_LARGEST >> 20} MiB, expected a {self.name} of bootlab-{self.word}, or the console "
+                "of a boot that printed one"
+            )
         if not data.startswith(f"bootlab-{self.word} ".encode()):
             data = self._of_console(data, key)
         return self.expect_whole(data, key)

@@ -70,3 +70,11 @@ def test_habits_of_a_root_that_lies_otherwise_are_refused() -> None:
     with pytest.raises(InputError, match=r"rootfs\.KEY: it was learned on a root that lies otherwise") as caught:
         habits.expect_learned_on(2)
     assert "rootfs.preload.record = true" in str(caught.value.hint)
+
+
+def test_a_disk_image_in_its_place_is_not_read_whole(tmp_path: Path) -> None:
+    path = tmp_path / "root.img"
+    with path.open("wb") as file:
+        file.truncate(1 << 40)
+    with pytest.raises(InputError, match=r"rootfs\.KEY: .*root\.img: more than 64 MiB, expected a pack"):
+        PACKS.read(path, "rootfs.KEY")
