@@ -49,11 +49,14 @@ def screen_change(before: Sequence[BootRecord], after: Sequence[BootRecord]) -> 
         return []
     rows: Table = plain_table("mark, since", "", "before ms>", "after ms>", "change ms>", "change %>")
     for name in names:
-        for since, times in (("", _times), (_after(before, name), _spans)):
+        behind = dict.fromkeys(_after(side, name) for side in (before, after) if _times(side, name))
+        for since, times in (("", _times), (" / ".join(behind), _spans)):
             one, other = _median(times(before, name)), _median(times(after, name))
             if since == m.POWER_ON or (one is None and other is None):
                 continue
-            change = other - one if one is not None and other is not None else None
+            # Since two marks they are two stretches, and have no difference.
+            alike = not since or len(behind) == 1
+            change = other - one if alike and one is not None and other is not None else None
             style = "green" if (change or 0) < 0 else "red" if (change or 0) > 0 else ""
             figures = (Text(figure, style=style) for figure in (ms(change, sign=True), percent(change, one, sign=True)))
             label = Text(visible(name if not since else ""), overflow="fold")

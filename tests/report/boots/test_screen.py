@@ -79,6 +79,15 @@ def test_two_sides_are_laid_side_by_side(tmp_path: Path) -> None:
     assert re.search(r"window +power_on +not seen +400\.00 *$", printed(text.comparison([only], [after])), re.MULTILINE)
 
 
+def test_a_mark_that_comes_behind_another_one_is_another_stretch(tmp_path: Path) -> None:
+    before, after = seen(tmp_path / "a"), seen(tmp_path / "b")
+    assert after.screen is not None
+    moved = after.screen.model_copy(update={"after": {**after.screen.after, "desk": "window"}})
+    shown = printed(Group(*screen_change([before], [after.model_copy(update={"screen": moved})])))
+    assert re.search(r"desk +power_on +550\.00 +550\.00 +0\.00 +0\.0", shown)
+    assert re.search(r"password / window +50\.00 +150\.00 *$", shown, re.MULTILINE)
+
+
 def test_a_page_carries_the_film(tmp_path: Path) -> None:
     record = seen(tmp_path / "a")
     page = boot_page(record)
