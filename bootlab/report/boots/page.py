@@ -107,7 +107,7 @@ def try_page(result: TryResult, consoles: Sequence[Console] = ()) -> str:
 
 def _felt(result: TryResult) -> Html:
     words = pictures_words(result)
-    return join([timings_of_page(result), tag("p", f"{words[0].upper()}{words[1:]}.") if words else ""])
+    return join([timings_of_page(result), tag("p", words) if words else ""])
 
 
 def boot_page(record: BootRecord, consoles: Sequence[Console] = ()) -> str:

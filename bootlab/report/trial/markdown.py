@@ -32,13 +32,8 @@ def try_markdown(result: TryResult) -> str:
         others = [one for one in rows if not one.verdict.saves and one.technique not in kept]
     else:
         others = [one for one in rows if one.saved_ns is None]
-    screen = [text for text in (timings_markdown(result), _pictures(result)) if text]
+    screen = [text for text in (timings_markdown(result), prose(plain(pictures_words(result)))) if text]
     return "\n\n".join([*parts, *screen, *_others(others), measured_on(result)]) + "\n"
-
-
-def _pictures(result: TryResult) -> str:
-    words = plain(pictures_words(result))
-    return prose(f"{words[0].upper()}{words[1:]}.") if words else ""
 
 
 def _stacks(result: TryResult) -> str:

@@ -1,6 +1,6 @@
-"""Says in one paragraph which steps and techniques of a trial changed a picture of the screen, and which marks' ones.
+"""Says in one sentence which steps and techniques of a trial changed a picture of the screen, and at which marks.
 
-Of the marks desktop, login-window: a picture of before is shown behind each step but `fonts_cached`: desktop.
+Pictures of the screen, at login-window, desktop: each step shows those of before, but rootfs_x has another at desktop.
 """
 
 from bootlab.experiments.trial.result import Judged, TryResult
@@ -9,17 +9,21 @@ from bootlab.report.trial.words import in_order
 
 
 def pictures_words(result: TryResult) -> str:
-    """Return it; empty for a system whose boots have no pictures of marks, and in older results."""
+    """Return it; empty for a system whose boots have no pictures of marks, and in older results.
+
+    What was not compared, because its boots were not all well, is counted.
+    """
     rows = [one for one in [*in_order(result.alone), *result.stack] if one.same_pictures]
     if not rows:
         return ""
     marks = list(dict.fromkeys(mark for one in rows for mark in one.same_pictures))
-    every = f"pictures of the screen, at {', '.join(map(visible, marks))}"
+    every = f"Pictures of the screen, at {', '.join(map(visible, marks))}"
     others = [words for one in rows if (words := _others(one))]
     each = "each technique and step" if result.alone and result.stack else "each step" if result.stack else "each"
-    if not others:
-        return f"{every}: {each} shows those of before"
-    return f"{every}: {each} shows those of before, but {'; '.join(others)}"
+    but = f", but {'; '.join(others)}" if others else ""
+    booted = [one for one in [*result.alone, *result.stack] if one.members]
+    left = f"; not compared: {len(booted) - len(rows)}" if len(booted) > len(rows) else ""
+    return f"{every}: {each} shows those of before{but}{left}."
 
 
 def _others(one: Judged) -> str:

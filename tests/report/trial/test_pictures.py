@@ -26,13 +26,20 @@ def test_a_trial_without_pictures_says_nothing() -> None:
 
 def test_all_alike_is_one_sentence() -> None:
     assert pictures_words(shown(changed=False)) == (
-        "pictures of the screen, at login, desktop: each step shows those of before"
+        "Pictures of the screen, at login, desktop: each step shows those of before."
     )
+
+
+def test_what_was_not_compared_is_counted() -> None:
+    result = shown(changed=False)
+    first, *others = result.stack
+    broken = result.model_copy(update={"stack": [first.model_copy(update={"same_pictures": {}}), *others]})
+    assert pictures_words(broken).endswith("shows those of before; not compared: 1.")
 
 
 def test_a_step_with_another_picture_is_named_everywhere() -> None:
     result = shown(changed=True)
     words = f"{result.stack[-1].technique} has another at desktop"
-    assert pictures_words(result).endswith(f"those of before, but {words}")
+    assert pictures_words(result).endswith(f"those of before, but {words}.")
     for text in (printed(try_result(result)), try_page(result), try_markdown(result)):
         assert words in " ".join(text.split())
