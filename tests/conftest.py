@@ -2,8 +2,9 @@
 
 BOOTLAB_REQUIRE (set in CI) names what must be there, as words of skip reasons separated by commas, or `all`: a test
 that skips for want of it fails instead. Hardware cannot be installed and packages roll, so a test marked `hardware` or
-`rolling` may always skip. A mirror that contradicts its own signature says nothing about this tree: tests that need
-what it does not give skip, and are counted; more than a few of them fail all the same.
+`rolling` may always skip; so may one that would begin behind `--begin-until`, and the run's end names it. A mirror that
+contradicts its own signature says nothing about this tree: tests that need what it does not give skip, and are counted;
+more than a few of them fail all the same.
 """
 
 import asyncio
@@ -19,7 +20,7 @@ from bootlab.targets.qemu.argv import qemu_argv
 from bootlab.targets.qemu.session import QemuSession
 from bootlab.targets.qemu.wiring import PluginFiles, Wiring
 from bootlab.targets.target import ConsoleBytes, Prepared
-from tests.time_by_file import TimeByFile
+from tests.time_by_file import NO_TIME, TimeByFile
 
 READY = b"bootlab: mark ready"
 MIRROR_CHANGES = "Mirror sync in progress?"
@@ -61,8 +62,9 @@ class MirrorSkips:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the option that says how long a run should take."""
+    """Add the options that say how long a run should take, and may."""
     parser.addoption("--budget", type=float, metavar="MINUTES", help="hold the run's time against this at its end")
+    parser.addoption("--begin-until", type=float, metavar="MINUTES", help="leave out, and name, what begins later")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -73,7 +75,7 @@ def pytest_configure(config: pytest.Config) -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for name, meaning in KINDS.items():
         config.addinivalue_line("markers", f"{name}: {meaning}")
-    config.pluginmanager.register(TimeByFile(config.getoption("--budget")))
+    config.pluginmanager.register(TimeByFile(config.getoption("--budget"), config.getoption("--begin-until")))
     if not hasattr(config, "workerinput"):  # a worker of pytest-xdist sees only its part of the tests
         config.pluginmanager.register(MirrorSkips())
 
@@ -88,7 +90,7 @@ def _refuse_skip(report: pytest.TestReport | pytest.CollectReport) -> None:
     if report.outcome != "skipped" or hasattr(report, "wasxfail"):
         return
     reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
-    if is_required(reason):
+    if is_required(reason) and NO_TIME not in reason:
         report.outcome = "failed"
         report.longrepr = f"{reason}\nBOOTLAB_REQUIRE={os.environ['BOOTLAB_REQUIRE']}: this may not be skipped here"
 

@@ -41,7 +41,7 @@ def test_of_an_empty_list(nothing):
 """
 
 
-def outcome(folder: Path, required: str, tests: str, name: str) -> str:
+def outcome(folder: Path, required: str, tests: str, name: str, *options: str) -> str:
     """Return what pytest says of one of the tests above."""
     file = folder / "test_skips.py"
     file.write_text(tests)
@@ -49,7 +49,7 @@ def outcome(folder: Path, required: str, tests: str, name: str) -> str:
              str(ROOT / "pyproject.toml"), "--rootdir", str(folder)]  # fmt: skip
     environment = {**os.environ, "BOOTLAB_REQUIRE": required, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(
-        [*words, f"{file}::{name}"], capture_output=True, text=True, env=environment, cwd=folder,
+        [*words, *options, f"{file}::{name}"], capture_output=True, text=True, env=environment, cwd=folder,
         check=False,
     )  # fmt: skip
     return done.stdout + done.stderr
@@ -73,6 +73,13 @@ def test_a_mirror_that_contradicts_itself_is_no_failure_of_this_tree_unless_it_i
     assert "1 skipped" in one and "mirror contradicts itself" in one
     assert "3 failed, 12 skipped" in outcome(tmp_path, "all", MIRROR, "test_needs_mirror")
     assert "1 failed" in outcome(tmp_path, "all", MIRROR, "test_other")
+
+
+def test_what_would_begin_too_late_is_left_out_and_named(tmp_path: Path) -> None:
+    late = outcome(tmp_path, "all", MIRROR, "test_needs_mirror", "--begin-until", "0")
+    assert "15 skipped" in late and "no test begins 0 minutes behind the first" in late
+    assert "LEFT OUT, 15 tests: no time was left" in late and "test_skips.py::test_needs_mirror[14]\n" in late
+    assert "1 failed" in outcome(tmp_path, "all", TESTS, "test_tool", "--begin-until", "60")
 
 
 def test_a_test_over_an_empty_list_does_not_pass(tmp_path: Path) -> None:

@@ -1,7 +1,8 @@
 """What the tests of each file took, on the clock and on the processors, shown at the end of a run of over a minute.
 
 Time on the clock is what this machine took today. Time on the processors is nearly the same on a busy machine, so that
-is where one sees that a group of tests has grown. A run with a budget is held against it, and never fails for it.
+is where one sees that a group of tests has grown. A run with a budget is held against it, and never fails for it. A run
+that somebody will cut off can begin no test from some minute on: those are left out, and named, and the others count.
 """
 
 import os
@@ -14,6 +15,8 @@ import pytest
 SHORTEST_RUN_S = 60
 LEAST_S = 5
 """A file whose tests take less has no line of its own."""
+NO_TIME = "no time was left"
+"""What a test that is left out for want of time is skipped with."""
 TOOK = "seconds on the clock and on the processors"
 """What a test's last report calls its time."""
 
@@ -41,10 +44,15 @@ def cpu_s() -> float:
 
 @dataclass(eq=False)  # pytest wants its plugins to be hashable
 class TimeByFile:
-    """A plugin of pytest that keeps the time of each file; `budget_min`: minutes that the run may take."""
+    """A plugin of pytest that keeps the time of each file.
+
+    `budget_min`: minutes that the run may take. `begin_until_min`: from then on no test begins.
+    """
 
     budget_min: float | None = None
+    begin_until_min: float | None = None
     files: dict[str, Took] = field(default_factory=dict)
+    left_out: list[str] = field(default_factory=list)
     _began_s: float = field(default_factory=time.monotonic)
     _test_began: tuple[float, float] = (0.0, 0.0)
 
@@ -52,6 +60,12 @@ class TimeByFile:
     def pytest_runtest_logstart(self) -> None:
         """Note when a test begins, with what is set up for it, which may serve others too."""
         self._test_began = (time.monotonic(), cpu_s())
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self) -> None:
+        """Leave a test out that would begin too late."""
+        if self.begin_until_min is not None and time.monotonic() - self._began_s >= self.begin_until_min * 60:
+            pytest.skip(f"{NO_TIME}: no test begins {self.begin_until_min:g} minutes behind the first")
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self, call: pytest.CallInfo[None]) -> Generator[None, pytest.TestReport]:
@@ -63,7 +77,9 @@ class TimeByFile:
         return report
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Count a test that ended."""
+        """Count a test that ended, or one that was left out."""
+        if report.skipped and NO_TIME in str(report.longrepr):
+            self.left_out.append(report.nodeid)
         for clock_s, cpu_s in [took for name, took in report.user_properties if name == TOOK]:
             self.files.setdefault(report.nodeid.partition("::")[0], Took()).add(clock_s, cpu_s)
 
@@ -74,6 +90,10 @@ class TimeByFile:
             terminalreporter.section("time by file")
             for line in lines(self.files, clock_s, self.budget_min):
                 terminalreporter.write_line(line)
+        if self.left_out:
+            terminalreporter.section(f"LEFT OUT, {len(self.left_out)} tests: {NO_TIME}")
+            for test in sorted(self.left_out):
+                terminalreporter.write_line(test)
 
 
 def lines(files: dict[str, Took], clock_s: float, budget_min: float | None) -> list[str]:
