@@ -23,6 +23,7 @@ from bootlab.build.root import initramfs, rootfs
 from bootlab.build.root.applets_used import find_applets_spoken, find_applets_used
 from bootlab.build.root.content import BUSYBOX, Ingredients, applets, collect, identify_directory
 from bootlab.build.root.kept_region import PLAN
+from bootlab.build.root.readahead import tell_if_not_started
 from bootlab.build.workshop import Workshop
 from bootlab.errors import BootlabError, InputError
 from bootlab.system import Content, Initramfs, Rootfs, System
@@ -88,6 +89,8 @@ def build_root(shop: Workshop, recipe: Recipe, arch: str, around: Around | None 
         found = shop.cache.find("initramfs", initramfs.key(recipe, made_of))
         path = found or initramfs.build(shop, recipe, made_of)
     else:
+        if recipe.readahead is not None and around is not None:
+            tell_if_not_started(recipe.readahead, around.cmdline, shop.tell_once)
         found = shop.cache.find("rootfs", rootfs.key(recipe, made_of))
         path = found or rootfs.build(shop, recipe, made_of)
     debian = made_of.packages.packages if made_of.packages is not None else ()

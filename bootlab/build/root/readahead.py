@@ -5,7 +5,7 @@ The pack keeps its room, whatever is in it: a root that learns and one that read
 
 import re
 import stat
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from bootlab.build.cache import file_sha256
@@ -48,6 +48,14 @@ def lay_readahead(tree: FileTree, wanted: ReadAhead) -> None:
     if learned is not None or wanted.record:
         tree.add_file(_PACK, (PACKS.record if learned is None else learned.data).ljust(_ROOM, b"\0"))
     lay_units(tree, _UNITS, wanted.goal)
+
+
+def tell_if_not_started(wanted: ReadAhead, cmdline: str, tell: Callable[[str], None]) -> None:
+    """Tell of a command line that starts another init, of which nobody knows whether it starts the root's."""
+    inits = [word.removeprefix("init=") for word in cmdline.split() if word.startswith("init=")]
+    if inits and inits[-1] not in ("/" + _INIT, _PROGRAM):
+        done = "noted" if wanted.record else "read ahead"
+        tell(f"rootfs.readahead: kernel.cmdline has init={inits[-1]}: nothing is {done} unless that starts /{_INIT}")
 
 
 def in_boot_order(entries: Sequence[Entry], pack: Learned) -> tuple[Entry, ...]:

@@ -15,6 +15,7 @@ from bootlab.build.root.readahead import (
     lay_readahead,
     layout_of,
     learned_pack,
+    tell_if_not_started,
 )
 from bootlab.errors import InputError
 from bootlab.system import ReadAhead, Rootfs
@@ -45,6 +46,23 @@ def _layout(**layout: object) -> Learned:
 def _laid(tree: FileTree, wanted: ReadAhead) -> dict[str, bytes]:
     lay_readahead(tree, wanted)
     return {entry.path: entry.data for entry in tree.entries()}
+
+
+@pytest.mark.parametrize(
+    ("cmdline", "record", "said"),
+    [
+        ("quiet", False, []),
+        ("quiet init=/sbin/init rdinit=/x", False, []),
+        # Of several the kernel takes the last.
+        ("init=/init init=/sbin/bootlab-readahead", False, []),
+        ("init=/sbin/init init=/over", False, ["init=/over: nothing is read ahead unless that starts /sbin/init"]),
+        ("init=/over", True, ["init=/over: nothing is noted unless that starts /sbin/init"]),
+    ],
+)
+def test_a_command_line_with_another_init_is_told(cmdline: str, record: bool, said: list[str]) -> None:
+    lines: list[str] = []
+    tell_if_not_started(ReadAhead(record=True) if record else ReadAhead(text=PACK), cmdline, lines.append)
+    assert lines == [f"rootfs.readahead: kernel.cmdline has {line}" for line in said]
 
 
 def test_the_real_init_is_started_by_the_program_and_a_unit_of_its_own_tells_the_goal() -> None:
