@@ -49,7 +49,10 @@ def judge(technique: Technique, before: Family, after: Family, *, wall: bool) ->
         expect_none_killed(family)
     along = _along(technique, before, after)
     if after.failed is not None:
-        return _with(_failed_row(technique, Verdict.BROKE_IT, _broken(after, after.failed), before, after), along)
+        detail = _broken(after, after.failed)
+        if before.failed is not None:
+            detail += f"; without it, too, now and then: {before.failed.run}: {_why(before.failed)}"
+        return _with(_failed_row(technique, Verdict.BROKE_IT, detail, before, after), along)
     if (failed := before.failed) is not None:
         return _with(_row_on_unsteady(technique, before, after, _unsteady(failed)), along)
     judged = judgement(before, after, wall=wall)

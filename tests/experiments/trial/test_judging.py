@@ -116,6 +116,8 @@ def test_what_stands_on_boots_that_were_not_ready_has_no_verdict() -> None:
     assert (row.verdict, row.saved_ns, row.spread_ns, len(row.members)) == ("no verdict", None, 0, 5)
     assert row.detail == "what it stands on is not steady: run: hung: "
     assert row.ready_ns == 902, "its own boots are all well"
+    both = judge(TECHNIQUE, hung, hung, wall=True)
+    assert (both.verdict, both.detail) == ("broke it", "hung: ; without it, too, now and then: run: hung: ")
     whole = family(900, 910, 920, facts=QUIET, null=(905,))
     unlucky = replace(whole, null=(record(905, QUIET, outcome=Outcome.HUNG),))
     taken_out = judge_ablation(TECHNIQUE, "recommended", 300, unlucky, family(1000, facts=LOUD), wall=False)
