@@ -23,12 +23,22 @@ _SUFFIXES = (".ko", ".ko.xz", ".ko.zst")
 _ENTRY = re.compile(r"[0-9a-f]{64}")
 
 
+def kernel_release(package_tree: Path) -> str | None:
+    """Return the kernel release whose modules are below an unpacked package; None unless there is just one."""
+    places = _places(package_tree)
+    return places[0].name if len(places) == 1 else None
+
+
+def _places(package_tree: Path) -> list[Path]:
+    # Debian 12 ships /lib/modules, Debian 13 /usr/lib/modules.
+    return [folder for base in ("lib", "usr/lib") for folder in sorted(package_tree.glob(f"{base}/modules/*"))]
+
+
 class ModuleTree:
     """The modules of one kernel release below an unpacked package. Raises InputError when there are none."""
 
     def __init__(self, package_tree: Path) -> None:
-        # Debian 12 ships /lib/modules, Debian 13 /usr/lib/modules.
-        places = [folder for base in ("lib", "usr/lib") for folder in sorted(package_tree.glob(f"{base}/modules/*"))]
+        places = _places(package_tree)
         if len(places) != 1:
             raise InputError(f"{package_tree}: holds modules of {len(places)} kernel releases, expected one")
         self.folder = places[0]

@@ -3,6 +3,7 @@
 The pack keeps its room, whatever is in it: a root that learns and one that reads ahead have all files at one place.
 """
 
+import os
 import re
 import stat
 from collections.abc import Callable, Sequence
@@ -56,6 +57,14 @@ def tell_if_not_started(wanted: ReadAhead, cmdline: str, tell: Callable[[str], N
     if inits and inits[-1] not in ("/" + _INIT, _PROGRAM):
         done = "noted" if wanted.record else "read ahead"
         tell(f"rootfs.readahead: kernel.cmdline has init={inits[-1]}: nothing is {done} unless that starts /{_INIT}")
+
+
+def tell_if_of_another_kernel(wanted: ReadAhead, release: str, tell: Callable[[str], None]) -> None:
+    """Tell of a pack that the guest will ignore, as it was learned under another kernel than `release`."""
+    learned = learned_pack(wanted)
+    found = re.search(rb"(?m)^kernel (\S+)$", learned.data) if learned is not None else None
+    if learned is not None and found is not None and (of := os.fsdecode(found[1])) != release:
+        tell(f"{learned.key}: ignored by the guest: it is of the kernel {of}, and this is {release}; learn it anew")
 
 
 def in_boot_order(entries: Sequence[Entry], pack: Learned) -> tuple[Entry, ...]:

@@ -16,6 +16,7 @@ from bootlab.build.root.readahead import (
     layout_of,
     learned_pack,
     tell_if_not_started,
+    tell_if_of_another_kernel,
 )
 from bootlab.errors import InputError
 from bootlab.system import ReadAhead, Rootfs
@@ -63,6 +64,16 @@ def test_a_command_line_with_another_init_is_told(cmdline: str, record: bool, sa
     lines: list[str] = []
     tell_if_not_started(ReadAhead(record=True) if record else ReadAhead(text=PACK), cmdline, lines.append)
     assert lines == [f"rootfs.readahead: kernel.cmdline has {line}" for line in said]
+
+
+def test_a_pack_of_another_kernel_is_told() -> None:
+    lines: list[str] = []
+    tell_if_of_another_kernel(ReadAhead(text=PACK), "6.1", lines.append)
+    tell_if_of_another_kernel(ReadAhead(record=True), "6.12", lines.append)
+    assert lines == []
+    tell_if_of_another_kernel(ReadAhead(text=PACK), "6.12", lines.append)
+    (line,) = lines
+    assert line.startswith("rootfs.readahead.text: ignored by the guest: it is of the kernel 6.1, and this is 6.12")
 
 
 def test_the_real_init_is_started_by_the_program_and_a_unit_of_its_own_tells_the_goal() -> None:
