@@ -87,6 +87,13 @@ def test_a_command_wider_than_a_window_stands_in_a_block_of_its_own() -> None:
     assert all(len(line) <= 120 and line.startswith("    ") for line in folded)
 
 
+@pytest.mark.parametrize("length", range(80, 115))
+def test_an_option_stays_on_one_line(length: int) -> None:
+    table = Published(document="README.md", command=["try", "x" * length, "--no-alone", "--nulls", "3"], files=[])
+    words = command_line(table).strip("`:").replace(" \\\n", " ").split()
+    assert words == ["bootlab", "try", "x" * length, "--no-alone", "--nulls", "3"]
+
+
 def test_a_command_that_reads_the_run_of_another_stands_below_it() -> None:
     command = ["try", "steady.toml", "initramfs_pruned", "--audit", "1"]
     two = Published(document="docs/x.md", before=[["audit", "steady.toml"]], command=command, files=[])

@@ -70,7 +70,14 @@ def commands(table: Published) -> list[list[str]]:
 
 
 def _folded(command: str) -> str:
-    lines = textwrap.wrap(command, _WINDOW - len(" \\"), initial_indent=" " * 4, subsequent_indent=" " * 8)
+    lines = textwrap.wrap(
+        command,
+        _WINDOW - len(" \\"),
+        initial_indent=" " * 4,
+        subsequent_indent=" " * 8,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
     return " \\\n".join(lines)
 
 

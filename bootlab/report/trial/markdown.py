@@ -1,6 +1,9 @@
 """A trial in Markdown: its stacks step by step, or its techniques alone where nothing was stacked."""
 
+from pathlib import Path
+
 from bootlab.experiments.trial.result import Judged, StackName, TryResult
+from bootlab.measure.record import Outcome
 from bootlab.report.parts.figures import COUNTED, ms, price_words, ratio_words, short_hashes
 from bootlab.report.parts.markdown import bold, code, markdown_table, plain, prose
 from bootlab.report.trial.pictures import pictures_words
@@ -58,7 +61,7 @@ def _stacks(result: TryResult) -> str:
     titles = ["step, each on top of those above", "saved ms>", f"{time_words(result)} ms>"]
     more = [*(["verdict"] * judged), *(["published"] if published else [])]
     table = markdown_table([*titles, *([f"{COUNTED} ms>"] * priced), *more], rows)
-    return f"{table}\n\n{note}" if (note := _of_fresh_boots(result)) else table
+    return "\n\n".join([table, *(note for note in (_of_no_verdict(result), _of_fresh_boots(result)) if note)])
 
 
 def _shown(step: Judged) -> str:
@@ -66,10 +69,23 @@ def _shown(step: Judged) -> str:
     return step.proof if step.proof == Effect.NONE.value else step.verdict.value
 
 
+def _of_no_verdict(result: TryResult) -> str:
+    """Say why a step of the table has no saving; empty where each has one."""
+    told = []
+    for step in [one for stack in result.final for one in kept_steps(result, stack)]:
+        if step.verdict is not Verdict.NO_VERDICT:
+            continue
+        failed = [one for one in step.fresh_before if one.outcome != Outcome.READY.value]
+        which = ", ".join(f"{plain(Path(one.run).name)}: {plain(one.outcome)}" for one in failed)
+        many = f" ({len(failed)} of {len(step.fresh_before)} fresh ones, {which})" if failed else ""
+        told.append(f"No verdict on {code(step.technique)}: without it not all boots are well{many}; with it all are.")
+    return prose(" ".join(told))
+
+
 def _of_fresh_boots(result: TryResult) -> str:
     """Say of which steps the saving is not the difference of the two rows; empty where of none."""
     steps = [one for stack in result.final for one in kept_steps(result, stack)]
-    fresh = [code(step.technique) for step in steps if step.fresh_members]
+    fresh = [code(step.technique) for step in steps if step.fresh_members and step.saved_ns is not None]
     if not fresh:
         return ""
     return prose(

@@ -2,7 +2,7 @@
 
 from bootlab.report.trial.markdown import try_markdown
 from bootlab.techniques.model.verdict import Verdict
-from tests.report.trials import loaded_trial, trial
+from tests.report.trials import confirmed_trial, loaded_trial, trial
 
 
 def test_the_stacks_with_where_each_ends_and_what_was_measured_on() -> None:
@@ -62,3 +62,23 @@ def test_a_ladder_says_what_is_known_of_each_step_and_which_saving_is_of_other_b
     assert rows == {f"`{first.technique}`": "no effect", f"`{second.technique}`": second.verdict.value}
     told = " ".join(lines[5:8])
     assert f"*Saved* of `{second.technique}` is of fresh boots" in told and first.technique not in told
+
+
+def test_a_step_without_a_saving_says_which_boots_were_not_well() -> None:
+    result = confirmed_trial()
+    first, second, *_ = [step for step in result.stack if step.verdict.saves]
+    well = result.alone[0].fresh_before
+    hung = well[0].model_copy(update={"outcome": "hung", "run": "runs/1/boots/baseline-fresh1-s4"})
+    none = {"verdict": Verdict.NO_VERDICT, "saved_ns": None, "stack": "ladder", "fresh_members": well[1:3]}
+    steps = [
+        first.model_copy(update={**none, "fresh_before": [hung, *well[1:]]}),
+        second.model_copy(update={**none, "fresh_before": []}),
+    ]
+    end = next(iter(result.final.values()))
+    told = " ".join(try_markdown(result.model_copy(update={"stack": steps, "final": {"ladder": end}})).split())
+    assert (
+        f"No verdict on `{first.technique}`: without it not all boots are well (1 of 8 fresh ones, "
+        "baseline-fresh1-s4: hung); with it all are." in told
+    )
+    assert f"No verdict on `{second.technique}`: without it not all boots are well; with it all are." in told
+    assert "*Saved* of" not in told
