@@ -56,7 +56,7 @@ def tell_if_not_started(wanted: ReadAhead, cmdline: str, tell: Callable[[str], N
     inits = [word.removeprefix("init=") for word in cmdline.split() if word.startswith("init=")]
     if inits and inits[-1] not in ("/" + _INIT, _PROGRAM):
         done = "noted" if wanted.record else "read ahead"
-        tell(f"rootfs.readahead: kernel.cmdline has init={inits[-1]}: nothing is {done} unless that starts /{_INIT}")
+        tell(f"rootfs.readahead: kernel.cmdline has init={inits[-1]}: nothing may be {done}, unless it runs /{_INIT}")
 
 
 def tell_if_of_another_kernel(wanted: ReadAhead, release: str, tell: Callable[[str], None]) -> None:

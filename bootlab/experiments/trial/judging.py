@@ -51,7 +51,7 @@ def judge(technique: Technique, before: Family, after: Family, *, wall: bool) ->
     if after.failed is not None:
         detail = _broken(after, after.failed)
         if before.failed is not None:
-            detail += f"; without it, too, now and then: {before.failed.run}: {_why(before.failed)}"
+            detail += f"; without it, {_too(before.failed)}"
         return _with(_failed_row(technique, Verdict.BROKE_IT, detail, before, after), along)
     if (failed := before.failed) is not None:
         return _with(_row_on_unsteady(technique, before, after, _unsteady(failed)), along)
@@ -78,6 +78,8 @@ def judge_ablation(
     along = _along(technique, without, whole)
     if without.failed is not None:
         why = f"the stack needs it: without it {_broken(without, without.failed)}"
+        if whole.failed is not None:
+            why = f"without it {_broken(without, without.failed)}; with it, {_too(whole.failed)}"
         judged = _failed_row(technique, Verdict.BROKE_IT, why, whole, without)
         return ablated(_with(judged, along), stack, alone_ns)
     if (failed := whole.failed) is not None:
@@ -299,6 +301,10 @@ def _by_nothing(record: BootRecord) -> str:
 
 def _unsteady(record: BootRecord) -> str:
     return f"what it stands on is not steady: {record.run}: {_why(record)}"
+
+
+def _too(record: BootRecord) -> str:
+    return f"too, now and then: {record.run}: {_why(record)}"
 
 
 def _spread_ns(family: Family) -> int:

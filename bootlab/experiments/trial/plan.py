@@ -143,10 +143,10 @@ _add(
     account="board-2019",
 )
 # "Improving boot time on a general Linux distribution" (F. Crozat, Mandriva, 2008): in the order of the text. Parallel
-# init by LSB headers comes before all of them there; a system started by systemd has it.
+# init by LSB headers comes before all of them there; a system started by systemd has it. Fewer uevents first are ours.
 _add(
     "mandriva-2009",
-    "what made Mandriva's distribution boot sooner (2008), in its order, whatever each step saves; takes --audit RUN",
+    "the steps of Mandriva's account (2008), in its order, and fewer uevents, whatever each saves; takes --audit RUN",
     "userspace_units_late",
     "userspace_cards_awaited",
     "cmdline_no_legacy_ptys",

@@ -70,7 +70,7 @@ def _shown(step: Judged) -> str:
 
 
 def _of_no_verdict(result: TryResult) -> str:
-    """Say why a step of the table has no saving; empty where each has one."""
+    """Say why there is no verdict on a step of the table; empty where there is on each."""
     told = []
     for step in [one for stack in result.final for one in kept_steps(result, stack)]:
         if step.verdict is not Verdict.NO_VERDICT:

@@ -160,7 +160,8 @@ MICROVM_2024 = PublishedTable(
 DISTRIBUTION_2008 = PublishedTable(
     name="distribution-2008",
     title="The distribution: 29 s to 26 s, a login that answers 27.5 s to 21 s",
-    where='F. Crozat, "Improving boot time on a general Linux distribution, not an easy task", 2008; Mandriva 2009.0',
+    where='F. Crozat, "Improving boot time on a general Linux distribution, not an easy task", 2008; Mandriva 2009.0, '
+    "the totals from its author's memory",
     rows=(
         PublishedRow(
             "full boot, perceived, desktop",

@@ -56,8 +56,8 @@ def _laid(tree: FileTree, wanted: ReadAhead) -> dict[str, bytes]:
         ("quiet init=/sbin/init rdinit=/x", False, []),
         # Of several the kernel takes the last.
         ("init=/init init=/sbin/bootlab-readahead", False, []),
-        ("init=/sbin/init init=/over", False, ["init=/over: nothing is read ahead unless that starts /sbin/init"]),
-        ("init=/over", True, ["init=/over: nothing is noted unless that starts /sbin/init"]),
+        ("init=/sbin/init init=/over", False, ["init=/over: nothing may be read ahead, unless it runs /sbin/init"]),
+        ("init=/over", True, ["init=/over: nothing may be noted, unless it runs /sbin/init"]),
     ],
 )
 def test_a_command_line_with_another_init_is_told(cmdline: str, record: bool, said: list[str]) -> None:

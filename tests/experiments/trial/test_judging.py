@@ -103,6 +103,9 @@ def test_a_stack_that_needs_the_technique() -> None:
     row = judge_ablation(TECHNIQUE, "recommended", None, whole, broken, wall=False)
     assert (row.verdict, row.saved_ns) == ("broke it", None)
     assert "without it panicked" in row.detail
+    unlucky = replace(whole, null=(record(905, QUIET, outcome=Outcome.HUNG),))
+    told = judge_ablation(TECHNIQUE, "recommended", None, unlucky, broken, wall=False).detail
+    assert told == "without it panicked: ; with it, too, now and then: run: hung: "
     killed = Family((record(1000, LOUD, outcome=Outcome.TARGET_DIED),))
     with pytest.raises(BootFailed):
         judge_ablation(TECHNIQUE, "recommended", None, whole, killed, wall=False)
