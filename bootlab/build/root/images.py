@@ -5,7 +5,7 @@ That is bootlab's guest programs, busybox and Debian packages for the guest, and
 
 import difflib
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -15,7 +15,6 @@ from bootlab.build.debian.root import fetch_root
 from bootlab.build.formats.cpio import Entry
 from bootlab.build.given_root.given import GivenRoot
 from bootlab.build.modules.aliases import read_aliases
-from bootlab.build.modules.package import kernel_release
 from bootlab.build.programs import guest
 from bootlab.build.programs.busybox import build_busybox
 from bootlab.build.programs.source_program import with_source_programs
@@ -24,10 +23,10 @@ from bootlab.build.root import initramfs, rootfs
 from bootlab.build.root.applets_used import find_applets_spoken, find_applets_used
 from bootlab.build.root.content import BUSYBOX, Ingredients, applets, collect, identify_directory
 from bootlab.build.root.kept_region import PLAN
-from bootlab.build.root.readahead import tell_if_not_started, tell_if_of_another_kernel
+from bootlab.build.root.readahead import tell_if_in_vain
 from bootlab.build.workshop import Workshop
 from bootlab.errors import BootlabError, InputError
-from bootlab.system import Content, Initramfs, ReadAhead, Rootfs, System
+from bootlab.system import Content, Initramfs, Rootfs, System
 
 COLD_KERNEL, COLD_INITRAMFS = "/boot/vmlinuz", "/boot/initrd.img"
 """Where a restorer looks for what it starts cold (guest/mount_root.sh)."""
@@ -91,7 +90,7 @@ def build_root(shop: Workshop, recipe: Recipe, arch: str, around: Around | None 
         path = found or initramfs.build(shop, recipe, made_of)
     else:
         if recipe.readahead is not None and around is not None:
-            _tell_of_readahead(recipe.readahead, around, shop.tell_once)
+            tell_if_in_vain(recipe.readahead, around.cmdline, around.kernel_tree, shop.tell_once)
         found = shop.cache.find("rootfs", rootfs.key(recipe, made_of))
         path = found or rootfs.build(shop, recipe, made_of)
     debian = made_of.packages.packages if made_of.packages is not None else ()
@@ -118,13 +117,6 @@ def system_suite(system: System) -> str | None:
     build = system.kernel.build
     suite = system.kernel.suite or (build.suite if build is not None else None)
     return suite.partition("-")[0] if suite is not None else None
-
-
-def _tell_of_readahead(wanted: ReadAhead, around: Around, tell: Callable[[str], None]) -> None:
-    tell_if_not_started(wanted, around.cmdline, tell)
-    release = kernel_release(around.kernel_tree) if around.kernel_tree is not None else None
-    if release is not None:
-        tell_if_of_another_kernel(wanted, release, tell)
 
 
 def _part(recipe: Recipe) -> str:

@@ -138,6 +138,12 @@ class Learned:
                 hint=f"learn it anew: boot this system once with rootfs.{self.of.word}.record = true",
             )
 
+    def tell_if_of_another_kernel(self, release: str, tell: Callable[[str], None]) -> None:
+        """Tell of a text that was learned under another kernel than `release`: the guest ignores it."""
+        found = re.search(rb"(?m)^kernel (\S+)$", self.data)
+        if found is not None and (of := os.fsdecode(found[1])) != release:
+            tell(f"{self.key}: ignored by the guest: it is of the kernel {of}, and this is {release}; learn it anew")
+
     def expect_files_in(self, root: Container[str], tell: Callable[[str], None]) -> None:
         """Raise InputError where none of its files is in this root; tell where most are not."""
         gone = [path for path in self.files if path not in root]

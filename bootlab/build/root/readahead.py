@@ -3,14 +3,15 @@
 The pack keeps its room, whatever is in it: a root that learns and one that reads ahead have all files at one place.
 """
 
-import os
 import re
 import stat
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from bootlab.build.cache import file_sha256
 from bootlab.build.formats.cpio import Entry
+from bootlab.build.modules.package import kernel_release
 from bootlab.build.root.file_tree import FileTree
 from bootlab.build.root.init_units import identify_units, lay_units
 from bootlab.build.root.printed import ORIGIN, PATH, PLACES, Learned, Printed
@@ -51,20 +52,19 @@ def lay_readahead(tree: FileTree, wanted: ReadAhead) -> None:
     lay_units(tree, _UNITS, wanted.goal)
 
 
-def tell_if_not_started(wanted: ReadAhead, cmdline: str, tell: Callable[[str], None]) -> None:
-    """Tell of a command line that starts another init, of which nobody knows whether it starts the root's."""
+def tell_if_in_vain(wanted: ReadAhead, cmdline: str, kernel_tree: Path | None, tell: Callable[[str], None]) -> None:
+    """Tell what keeps a guest from reading ahead: an init of the command line's, a pack of another kernel.
+
+    Whether such an init starts the root's own nobody knows. `kernel_tree`: the kernel's package, unpacked.
+    """
     inits = [word.removeprefix("init=") for word in cmdline.split() if word.startswith("init=")]
     if inits and inits[-1] not in ("/" + _INIT, _PROGRAM):
         done = "noted" if wanted.record else "read ahead"
         tell(f"rootfs.readahead: kernel.cmdline has init={inits[-1]}: nothing may be {done}, unless it runs /{_INIT}")
-
-
-def tell_if_of_another_kernel(wanted: ReadAhead, release: str, tell: Callable[[str], None]) -> None:
-    """Tell of a pack that the guest will ignore, as it was learned under another kernel than `release`."""
     learned = learned_pack(wanted)
-    found = re.search(rb"(?m)^kernel (\S+)$", learned.data) if learned is not None else None
-    if learned is not None and found is not None and (of := os.fsdecode(found[1])) != release:
-        tell(f"{learned.key}: ignored by the guest: it is of the kernel {of}, and this is {release}; learn it anew")
+    release = kernel_release(kernel_tree) if kernel_tree is not None else None
+    if learned is not None and release is not None:
+        learned.tell_if_of_another_kernel(release, tell)
 
 
 def in_boot_order(entries: Sequence[Entry], pack: Learned) -> tuple[Entry, ...]:
