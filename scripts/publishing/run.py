@@ -6,9 +6,17 @@ import subprocess
 import sys
 import tempfile
 
+from scripts.publishing.gathered import (
+    as_measured,
+    as_older,
+    find_gathered_faults,
+    read_gathered,
+    write_gathered,
+)
 from scripts.publishing.tables import (
     ROOT,
     Published,
+    Recorded,
     command_line,
     commands,
     find_faults,
@@ -34,31 +42,57 @@ def _main() -> int:
     )
     parser.add_argument("--list", action="store_true", help="the tables there are, and what measures each")
     parser.add_argument("--check", action="store_true", help="whether they still are what was measured")
+    parser.add_argument(
+        "--gathered",
+        action="store_true",
+        help="record a table that you put together, measured on the tree as it lies",
+    )
+    parser.add_argument("--older", action="store_true", help="say below such a table which files changed behind it")
     asked = parser.parse_args()
-    tables = read_published()
+    tables, gathered = read_published(), read_gathered()
     if asked.list:
         for name, table in tables.items():
             print(f"{name}  {table.document}  {_all(table)}")
+        for name, one in gathered.items():
+            print(f"{name}  {one.document}  gathered from several runs")
         return 0
     if asked.check:
-        faults = list(find_faults(tables))
-        print("\n".join(faults) or f"all {len(tables)} published tables are what was measured")
+        faults = [*find_faults(tables), *find_gathered_faults(gathered)]
+        print("\n".join(faults) or f"all {len(tables)} published and {len(gathered)} gathered tables are as recorded")
         return 1 if faults else 0
-    unknown = [name for name in asked.names if name not in tables]
+    by_hand = asked.gathered or asked.older
+    there = gathered if by_hand else tables
+    unknown = [name for name in asked.names if name not in there]
     if unknown or not asked.names:
-        known = ", ".join(tables)
+        known = ", ".join(there)
         print(f"publish: error: {', '.join(unknown) or 'no table named'}; there are: {known}", file=sys.stderr)
         return 2
-    if asked.run and len(asked.names) != 1:
-        print("publish: error: --from is for one table", file=sys.stderr)
+    if asked.run and (by_hand or len(asked.names) != 1):
+        print("publish: error: --from is for one table, and not for a gathered one", file=sys.stderr)
         return 2
+    return _record(asked.names, gathered, older=asked.older) if by_hand else _publish(asked.names, tables, asked.run)
+
+
+def _record(names: list[str], gathered: dict[str, Recorded], *, older: bool) -> int:
+    try:
+        for name in names:
+            gathered[name] = (as_older if older else as_measured)(name, gathered[name])
+            write_gathered(gathered)
+            print(f"publish: {name}: recorded")
+    except ValueError as error:
+        print(f"publish: error: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _publish(names: list[str], tables: dict[str, Published], run: str | None) -> int:
     measured: dict[str, str] = {}
     try:
-        for name in asked.names:
+        for name in names:
             table, inputs = tables[name], inputs_now(tables[name])
             command = _all(table)
             if command not in measured:
-                measured[command] = _printed_from(table, asked.run) if asked.run else _measured(table)
+                measured[command] = _printed_from(table, run) if run else _measured(table)
             tables[name] = _written(name, table, measured[command], inputs)
             write_published(tables)
     except subprocess.CalledProcessError as error:

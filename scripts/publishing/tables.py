@@ -5,6 +5,7 @@ import json
 import re
 import shlex
 import textwrap
+import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
@@ -13,28 +14,34 @@ from pydantic import BaseModel, ConfigDict
 
 ROOT: Final = Path(__file__).parents[2]
 RECORD: Final = ROOT / "docs" / "published.json"
-_WINDOW: Final = 120
+WINDOW: Final = 120
+_STRING_OR_COMMENT: Final = re.compile(r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'|/\*.*?\*/|//[^\n]*', re.S)
 
 
-class Published(BaseModel):
+class Recorded(BaseModel):
     """What is known of one table. `inputs` are empty as long as nobody has measured it."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     document: str
+    files: list[str]
+    """Globs of the files of the tree that decide its figures."""
+    inputs: dict[str, str] = {}
+    """File -> the hash of its content, when it was measured."""
+    text_sha256: str = ""
+    """Of what stands between the two comments."""
+
+
+class Published(Recorded):
+    """A table that one command, or a script behind several, prints and `scripts/publish` writes."""
+
     command: list[str]
     """The words after `bootlab`."""
     before: list[list[str]] = []
     """Those of the commands before it, whose runs come first on record."""
     printer: list[str] = []
     """The script that prints the table of all these runs, with its words; of the last one its report if empty."""
-    files: list[str]
-    """Globs of the files of the tree that decide its figures."""
     tables: int | None = None
     """How many of the run's tables stand there, from its first; all of them if not given."""
-    inputs: dict[str, str] = {}
-    """File -> sha256, when it was measured."""
-    text_sha256: str = ""
-    """Of what stands between the two comments."""
 
 
 def read_published(record: Path = RECORD) -> dict[str, Published]:
@@ -49,17 +56,27 @@ def write_published(tables: Mapping[str, Published], record: Path = RECORD) -> N
     record.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
 
 
-def inputs_now(table: Published, root: Path = ROOT) -> dict[str, str]:
+def inputs_now(table: Recorded, root: Path = ROOT) -> dict[str, str]:
     """Return file -> sha256 of what decides the table's figures, as it lies in the tree now."""
     found = sorted({path for pattern in table.files for path in root.glob(pattern) if path.is_file()})
-    return {str(path.relative_to(root)): hashlib.sha256(path.read_bytes()).hexdigest() for path in found}
+    return {str(path.relative_to(root)): content_hash(path.name, path.read_bytes()) for path in found}
+
+
+def content_hash(name: str, content: bytes) -> str:
+    """Return the hash that the record has of a file: of TOML and C what they say, since comments decide no figure."""
+    if name.endswith(".toml"):
+        content = json.dumps(tomllib.loads(content.decode()), default=str).encode()
+    elif name.endswith((".c", ".h")):
+        code = _STRING_OR_COMMENT.sub(lambda found: found[0] if found[0][0] in "\"'" else " ", content.decode())
+        content = " ".join(code.split()).encode()
+    return hashlib.sha256(content).hexdigest()
 
 
 def command_line(table: Published) -> str:
     """Return the commands that measure a table, as the document says them above the table."""
     words = [f"bootlab {shlex.join(one)}" for one in commands(table)]
     words += [shlex.join(table.printer)] * bool(table.printer)
-    if len(words) == 1 and len(words[0]) + len("``:") <= _WINDOW:
+    if len(words) == 1 and len(words[0]) + len("``:") <= WINDOW:
         return f"`{words[0]}`:"
     return "\n".join(_folded(one) for one in words)
 
@@ -72,7 +89,7 @@ def commands(table: Published) -> list[list[str]]:
 def _folded(command: str) -> str:
     lines = textwrap.wrap(
         command,
-        _WINDOW - len(" \\"),
+        WINDOW - len(" \\"),
         initial_indent=" " * 4,
         subsequent_indent=" " * 8,
         break_long_words=False,
@@ -83,8 +100,19 @@ def _folded(command: str) -> str:
 
 def text_of(name: str, document: str) -> str | None:
     """Return what stands between the two comments of a table; None where they are missing or stand twice."""
-    found = re.findall(rf"<!-- measured: {re.escape(name)} -->\n(.*?)<!-- end: {re.escape(name)} -->", document, re.S)
+    return text_between("measured", name, document)
+
+
+def text_between(kind: str, name: str, document: str) -> str | None:
+    """Return the same of a table of a `kind`, which its first comment names."""
+    found = re.findall(rf"<!-- {kind}: {re.escape(name)} -->\n(.*?)<!-- end: {re.escape(name)} -->", document, re.S)
     return found[0] if len(found) == 1 else None
+
+
+def changed_inputs(table: Recorded, root: Path = ROOT) -> list[str]:
+    """Return the files that decide a table's figures and are not what they were when it was measured."""
+    now = inputs_now(table, root)
+    return sorted(path for path in {*now, *table.inputs} if now.get(path) != table.inputs.get(path))
 
 
 def with_text(name: str, document: str, text: str) -> str:
@@ -122,9 +150,7 @@ def find_faults(tables: Mapping[str, Published], root: Path = ROOT) -> Iterator[
             yield f"{name}: {table.document} has no such table between its two comments"
         elif text_hash(text) != table.text_sha256:
             yield f"{name}: {table.document}: the table is not what was measured: scripts/publish {name}"
-        now = inputs_now(table, root)
-        changed = sorted(path for path in {*now, *table.inputs} if now.get(path) != table.inputs.get(path))
-        if changed:
+        if changed := changed_inputs(table, root):
             yield f"{name}: {table.document}: older than {', '.join(changed)}: scripts/publish {name}"
     for path in sorted({root / "README.md", *(root / "docs").rglob("*.md")}):
         for name in re.findall(r"<!-- measured: (.*?) -->", path.read_text(encoding="utf-8")):
