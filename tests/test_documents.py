@@ -11,7 +11,7 @@ import bootlab
 
 ROOT = Path(__file__).resolve().parent.parent
 WIDTH = 120
-# Made by `bootlab techniques --page`, a line a fact.
+# Made by `make golden`, a line a fact.
 GENERATED = ROOT / "docs/techniques.md"
 # What these two say of the tree has to be there.
 ABOUT_THE_TREE = (ROOT / "docs/architecture.md", ROOT / "CONTRIBUTING.md")
