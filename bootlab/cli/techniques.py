@@ -95,4 +95,4 @@ def _figures(run: Run) -> list[MeasuredFigure]:
     if run.kind is not RunKind.TRY:
         raise InputError(f"{run.path}: a {run.kind}, not a try: only a trial measures techniques alone")
     result = read_result(run, TryResult)
-    return figures(result, read_record(Path(result.baseline_run)).facts, run)
+    return figures(result, read_record(Path(result.baseline_run)), run)

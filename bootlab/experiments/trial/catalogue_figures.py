@@ -1,27 +1,32 @@
 """A trial's result as figures for the catalogue's page: what each technique did alone."""
 
 import shlex
-from collections.abc import Mapping
 
 from bootlab.experiments.store import Run
 from bootlab.experiments.trial.result import Judged, TryResult
+from bootlab.measure.record import BootRecord
 from bootlab.techniques.model.verdict import Verdict
 from bootlab.techniques.page.measured_figures import MeasuredFigure
 
 _HASH_SHOWN = 12
 
 
-def figures(result: TryResult, facts: Mapping[str, str], run: Run) -> list[MeasuredFigure]:
+def figures(result: TryResult, baseline: BootRecord, run: Run) -> list[MeasuredFigure]:
     """Return a figure for each technique that was tried alone; one that does not apply has none.
 
-    `facts`: of the baseline's boot, which say the kernel's version. `run`: the trial's, which says how it was asked.
+    `baseline`: its boot, which says kernel and disks. `run`: the trial, which says how it was asked.
     """
-    words = facts.get("kernel", "").split()
+    words = baseline.facts.get("kernel", "").split()
     # /proc/version begins "Linux version 6.12.117 (...".
     kernel = words[2] if words[:2] == ["Linux", "version"] and len(words) > 2 else ""
     kernel = kernel or result.hashes.get("kernel", "unknown")[:_HASH_SHOWN]
     again = _words(result, run)
-    return [_figure(result, one, kernel, again) for one in result.alone if one.verdict is not Verdict.DOES_NOT_APPLY]
+    disks = ", ".join(f"{disk.drive} on {disk.model}" for disk in baseline.disks)
+    return [
+        _figure(result, one, kernel, again).model_copy(update={"disks": disks})
+        for one in result.alone
+        if one.verdict is not Verdict.DOES_NOT_APPLY
+    ]
 
 
 def _words(result: TryResult, run: Run) -> tuple[list[str], list[str]]:

@@ -119,7 +119,7 @@ KINDS: tuple[_Kind, ...] = (
     _Kind("units that wait until nothing else starts", find_idle_units, _no_files),
     _Kind("terminals asked for their size", find_size_questions),
     _Kind("console output", find_console_output),
-    _Kind("slower in parallel than alone", find_parallel_losses, _no_goal),
+    _Kind("longer in parallel than alone", find_parallel_losses, _no_goal),
     _Kind("units the goal does not need", find_needless_units, _no_goal),
     _Kind("network locks at idle priority", find_idle_locks, _no_units),
     _Kind("legacy ptys", find_legacy_ptys),

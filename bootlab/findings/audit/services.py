@@ -203,7 +203,7 @@ def find_parallel_losses(evidence: AuditedBoot) -> Finding | None:
     if not items:
         return None
     return finding(
-        "slower in parallel than alone",
+        "longer in parallel than alone",
         f"{len(items)} units on the way to {evidence.goal} lacked a processor while units ran that it does not need; "
         "each would have been so much shorter without those",
         TaskCost(lost_ns),

@@ -5,7 +5,7 @@ import re
 from bootlab.system import System
 from bootlab.techniques.changes.command_line import measured_words, word_value
 from bootlab.techniques.model.evidence import Effect, Evidence, Measured, Proof
-from bootlab.techniques.model.proofs import fact_is, modules_refused
+from bootlab.techniques.model.proofs import modules_refused
 from bootlab.techniques.model.published import CROZAT_2008, Published
 from bootlab.techniques.model.technique import Risk, Technique, Text
 
@@ -46,6 +46,19 @@ def _one_process(system: System, measured: Measured) -> str | None:
     if not loaded:
         return None
     return " ".join([f"modules_load={','.join(loaded)}", *(f"systemd.mask=modprobe@{name}.service" for name in names)])
+
+
+def _masked_stay_down(after: Evidence, before: Evidence) -> Effect:
+    if not {"units_masked", "units_started"} <= after.facts.keys() or "units_started" not in before.facts:
+        return Effect.NOT_SHOWN
+    masked, started, was = (
+        set(text.split())
+        for text in (after.facts["units_masked"], after.facts["units_started"], before.facts["units_started"])
+    )
+    if not masked or masked & started:
+        return Effect.NONE
+    # A unit that would not have started by then spared nothing, and shows nothing.
+    return Effect.PROVEN if masked & was else Effect.NOT_SHOWN
 
 
 def _masked_and_loaded(after: Evidence, before: Evidence) -> Effect:
@@ -101,7 +114,7 @@ TECHNIQUES = (
             _masks,
             "no audit said which units the goal does not need: bootlab try --audit RUN, of bootlab audit",
         ),
-        proof=fact_is("units_masked", r"\.service"),
+        proof=Proof(_masked_stay_down),
     ),
     Technique(
         name="cmdline_modules_load",

@@ -4,9 +4,8 @@ from typing import Final
 
 from bootlab.system import System
 from bootlab.techniques.changes.command_line import kernel_words
-from bootlab.techniques.initramfs.usb import DELAY
+from bootlab.techniques.initramfs.usb import DELAY, LOOKED_AT_SOONER
 from bootlab.techniques.model.evidence import Measured
-from bootlab.techniques.model.proofs import fact_falls
 from bootlab.techniques.model.subjects import NO_USB_DELAY
 from bootlab.techniques.model.technique import Technique
 
@@ -26,6 +25,6 @@ TECHNIQUES = (
         name="cmdline_usb_delay_none",
         text=NO_USB_DELAY,
         change=kernel_words(_WORD, _waits),
-        proof=fact_falls(DELAY),
+        proof=LOOKED_AT_SOONER,
     ),
 )

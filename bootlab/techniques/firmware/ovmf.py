@@ -40,7 +40,7 @@ TECHNIQUES = (
             summary="starts the machine from the OVMF of Debian 13 (2025.02) instead of an older one",
             mechanism=(
                 "OVMF 2022.11 looks for a TPM in its PEI phase, takes QEMU's empty address for one, and waits twice "
-                "for 750 ms until it answers. 2025.02 does not, and unpacks its drivers no slower."
+                "for 750 ms until it answers. 2025.02 does not, and unpacks its drivers in no longer time."
             ),
             cost="another version of the firmware, whose settings and boot entries start anew",
             risk=Risk.NONE,

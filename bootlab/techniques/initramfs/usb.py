@@ -4,7 +4,7 @@ from typing import Final
 
 from bootlab.system import System
 from bootlab.techniques.model.evidence import Measured
-from bootlab.techniques.model.proofs import fact_falls, line_comes_earlier
+from bootlab.techniques.model.proofs import gap_shrinks, line_comes_earlier
 from bootlab.techniques.model.published import CROZAT_2008, Published
 from bootlab.techniques.model.subjects import NO_USB_DELAY
 from bootlab.techniques.model.technique import Change, Layer, Risk, Technique, Text
@@ -13,6 +13,8 @@ STORAGE: Final = "usb_storage"
 DELAY: Final = "parameter.usb_storage.delay_use"
 """The fact that says how many seconds the driver waits before it looks at a new device."""
 _HOSTS: Final = ("xhci_pci", "ehci_pci", "ohci_pci", "uhci_hcd", "xhci_plat_hcd", "dwc3", "dwc2")
+LOOKED_AT_SOONER: Final = gap_shrinks(r"scsi host\d+: usb-storage", r"scsi \d+:0:0:\d+: ")
+"""The first disk is asked what it is soon behind the moment its host is there; the setting alone would show nothing."""
 _REGISTERED: Final = "usbcore: registered new interface driver usb-storage"
 
 
@@ -93,6 +95,6 @@ TECHNIQUES = (
             _without_delay,
             _waits,
         ),
-        proof=fact_falls(DELAY),
+        proof=LOOKED_AT_SOONER,
     ),
 )

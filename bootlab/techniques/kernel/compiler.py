@@ -61,10 +61,11 @@ TECHNIQUES = (
         Text(
             summary="compiles a 32-bit arm kernel for the shorter Thumb-2 instructions",
             mechanism=(
-                "Most instructions take two bytes instead of four, so there is less to read; the "
-                "compressed image is hardly smaller, and decoding is no faster."
+                "Most instructions take two bytes instead of four, so there is less to read and to unpack. Two-byte "
+                "instructions compress less well: how much is left of that in the compressed image depends on the "
+                "kernel and on its compression."
             ),
-            cost="none worth naming; larger after compression on the board",
+            cost="none that is worth naming",
             risk=Risk.NONE,
             published=(Published("+5 ms of total boot time, +40 KB of compressed kernel", BOOTLIN_2019),),
         ),
@@ -78,8 +79,11 @@ TECHNIQUES = (
                 "The tables by which a stack is unwound are a few percent of the image, to be read and "
                 "unpacked; frame pointers cost an instruction or two a function instead."
             ),
-            cost="slightly slower code in every function; not with Thumb-2, whose stacks only the tables unwind",
-            risk=Risk.NONE,
+            cost=(
+                "every function takes an instruction or two more, as long as the system runs; not with Thumb-2, whose "
+                "stacks only the tables unwind"
+            ),
+            risk=Risk.FUNCTION,
             published=(Published("-24 KB (-1.1 %) of compressed kernel, +0.8 ms to user space", BOOTLIN_2019),),
         ),
         WantedOptions(

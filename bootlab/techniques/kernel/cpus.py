@@ -41,7 +41,7 @@ TECHNIQUES = (
             published=(
                 Published("-126 ms of total boot time, -188 KB (-4.6 %) of compressed kernel", BOOTLIN_2019),
                 Published(
-                    "35.5 -> 9.1 ms with other options that follow from it (6.7.3, 1 vCPU, Firecracker)", VENTURA_2024
+                    "35.3 -> 9.1 ms with other options that follow from it (6.7.3, 1 vCPU, Firecracker)", VENTURA_2024
                 ),
             ),
         ),
@@ -110,8 +110,11 @@ TECHNIQUES = (
                 "Banks of each CPU are initialised and cleared through model-specific registers, each of "
                 "which a hypervisor must emulate; devices and a pool follow in initcalls."
             ),
-            cost="hardware errors are not reported; for virtual machines, unless Intel TDX is to protect them",
-            risk=Risk.FUNCTION,
+            cost=(
+                "hardware errors are not reported, and the kernel cannot run as a guest that Intel TDX protects from "
+                "its host"
+            ),
+            risk=Risk.SECURITY,
             published=(none_published(f"{VENTURA_2024}, kernel without it; no isolated figure"),),
         ),
         WantedOptions(off("X86_MCE"), gates=off("INTEL_TDX_GUEST", "ACPI_APEI", "RAS_CEC"), arch=("x86_64",)),

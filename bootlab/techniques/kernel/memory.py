@@ -102,7 +102,7 @@ TECHNIQUES = (
                 "the decompressor needs no trampoline to switch between them."
             ),
             cost="more than 64 TiB of memory cannot be used",
-            risk=Risk.NONE,
+            risk=Risk.FUNCTION,
             published=(none_published(f"{VENTURA_2024}, kernel without it; no isolated figure"),),
         ),
         WantedOptions(off("X86_5LEVEL"), arch=("x86_64",)),

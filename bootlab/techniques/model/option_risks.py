@@ -119,7 +119,11 @@ _KINDS = (
     _OptionKind(_names(r"(PID|NET)_NS|NAMESPACES"), Risk.SECURITY, "isolation of services and containers"),
     _OptionKind(_names(r"PROC_SYSCTL"), Risk.SECURITY, "settings that protect, as fs.protected_symlinks"),
     _OptionKind(_names(r"(INTEL|AMD)_IOMMU|ARM_SMMU(_V3)?"), Risk.SECURITY, "protection from devices", ground="PCI"),
-    _OptionKind(_names(r"AMD_MEM_ENCRYPT|TCG_TPM"), Risk.SECURITY, "encrypted memory and measured boots"),
+    _OptionKind(
+        _names(r"AMD_MEM_ENCRYPT|INTEL_TDX_GUEST|SEV_GUEST|TCG_TPM"),
+        Risk.SECURITY,
+        "encrypted memory and measured boots",
+    ),
     _OptionKind(
         _names(
             r"NET|INET|IPV6|UNIX|PACKET|NETDEVICES|WIRELESS|WLAN|BT|VSOCKETS|BRIDGE|VLAN_8021Q|TUN|VETH|XFRM|IP_PNP\w*|WAN"
@@ -139,7 +143,7 @@ _KINDS = (
     _OptionKind(
         _names(
             r"ACPI|EFI|DMI|SUSPEND|HIBERNATION|PM|CPU_FREQ|CPU_IDLE|THERMAL|SMP|HOTPLUG_CPU|NUMA|X86_MCE|KVM|IA32_EMULATION"
-            r"|HIGH_RES_TIMERS|INTEL_TDX_GUEST|SEV_GUEST"
+            r"|HIGH_RES_TIMERS"
         ),
         Risk.FUNCTION,
         "what the machine can do",

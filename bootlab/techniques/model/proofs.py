@@ -73,12 +73,16 @@ def pause_shrinks(pattern: str) -> Proof:
     """The kernel's own stamps: the time from this message to the next is a small part of what it was."""
 
     def prove(after: Evidence, before: Evidence) -> Effect:
-        new, old = (_pause_us(side, pattern) for side in (after, before))
-        if new is None or old is None:
-            return Effect.NOT_SHOWN
-        if new * 4 <= old:
-            return Effect.PROVEN
-        return Effect.NONE if new * 2 > old else Effect.NOT_SHOWN
+        return _becomes_small_part(*(_pause_us(side, pattern) for side in (after, before)))
+
+    return Proof(prove)
+
+
+def gap_shrinks(first: str, last: str) -> Proof:
+    """The kernel's own stamps: the time from one message to another behind it is a small part of what it was."""
+
+    def prove(after: Evidence, before: Evidence) -> Effect:
+        return _becomes_small_part(*(_gap_us(side, first, last) for side in (after, before)))
 
     return Proof(prove)
 
@@ -311,14 +315,32 @@ def _said_us(evidence: Evidence, pattern: str) -> int | None:
 
 def _pause_us(evidence: Evidence, pattern: str) -> int | None:
     log = _stamped_log(evidence.facts, evidence.console)
-    for line, following in itertools.pairwise(log):
-        if re.search(pattern, line):
-            start, end = (re.search(_STAMP_US, one) for one in (line, following))
-            if start is None or end is None:
-                return None
-            first, last = (int(stamp.group(1) + stamp.group(2)) for stamp in (start, end))
-            return last - first
-    return None
+    pairs = itertools.pairwise(log)
+    return next((_between_us(line, following) for line, following in pairs if re.search(pattern, line)), None)
+
+
+def _gap_us(evidence: Evidence, first: str, last: str) -> int | None:
+    log = _stamped_log(evidence.facts, evidence.console)
+    begin = next((number for number, line in enumerate(log) if re.search(first, line)), None)
+    if begin is None:
+        return None
+    return next((_between_us(log[begin], line) for line in log[begin + 1 :] if re.search(last, line)), None)
+
+
+def _between_us(line: str, later: str) -> int | None:
+    start, end = (re.search(_STAMP_US, one) for one in (line, later))
+    if start is None or end is None:
+        return None
+    first, last = (int(stamp.group(1) + stamp.group(2)) for stamp in (start, end))
+    return last - first
+
+
+def _becomes_small_part(new: int | None, old: int | None) -> Effect:
+    if new is None or old is None:
+        return Effect.NOT_SHOWN
+    if new * 4 <= old:
+        return Effect.PROVEN
+    return Effect.NONE if new * 2 > old else Effect.NOT_SHOWN
 
 
 def _fact_moves(key: str, moved: Callable[[int, int], bool]) -> Proof:

@@ -42,6 +42,8 @@ class MeasuredFigure(Document):
     """The verdict on the rest; None without a model."""
     model: str = ""
     """What a storage or board model says that loading takes; empty without one."""
+    disks: str = ""
+    """Which of its disks are modelled, as in `rootfs on hdd`; empty where none is, and in older figures."""
     proof: Effect | Literal[""] = ""
     """Empty where nothing was booted, and in older figures."""
     seeds: list[int] = []
@@ -90,7 +92,7 @@ def merge_measured(old: MeasuredFigures, new: Iterable[MeasuredFigure]) -> Measu
 
 def figure_words(one: MeasuredFigure) -> str:
     """Return a figure for a reader, as in `-12.3 ms of 61.6 ms, kernel -188 KB (microvm, 6.12.117, virtual clock)`."""
-    where = f"{one.system}, {one.kernel}, {one.clock} clock"
+    where = f"{one.system}, {one.kernel}, {one.clock} clock{f', {one.disks}' if one.disks else ''}"
     if one.saved_ns is None or not (one.verdict.saves or one.verdict.costs):
         saved = one.verdict if one.saved_ns is None else f"{one.verdict} ({_ms(-one.saved_ns)}, {_why_not(one)})"
     else:

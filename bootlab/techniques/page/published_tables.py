@@ -204,7 +204,7 @@ DISTRIBUTION_2008 = PublishedTable(
             "harddrake out of the parallel init",
             "-3 s",
             ("cmdline_units_masked", "userspace_units_late"),
-            caveat='`bootlab audit` names such units: "slower in parallel than alone"',
+            caveat='`bootlab audit` names such units: "longer in parallel than alone"',
         ),
         PublishedRow("dkms out of the parallel init", "-2 to -4 s", (), "as harddrake"),
         PublishedRow("readahead beside parallel init", "longer", (), "the next row's came after it"),

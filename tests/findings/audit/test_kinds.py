@@ -11,7 +11,7 @@ def test_what_was_not_there_is_said_too(evidence: AuditedBoot) -> None:
         "modules that the kernel asks for",
         "waits for the network", "waits to be online", "IPv6 addresses", "cloud-init", "host keys", "disk is grown",
         "units that wait until nothing else starts", "terminals asked for their size", "console output",
-        "slower in parallel than alone",
+        "longer in parallel than alone",
         "network locks at idle priority", "legacy ptys",
     ]  # fmt: skip
     assert found.nothing == nothing

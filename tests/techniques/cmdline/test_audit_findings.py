@@ -30,3 +30,15 @@ def test_all_units_are_masked_and_what_was_loaded_is_loaded_together(evidence: C
     assert prove(evidence(**loads, modules="ext4"), before) is Effect.NONE, "nobody has loaded it"
     assert prove(evidence(**{**loads, "units_masked": ""}, modules="dm_mod"), before) is Effect.NONE
     assert prove(before, before) is Effect.NOT_SHOWN and prove(evidence(), before) is Effect.NOT_SHOWN
+
+
+def test_a_masked_unit_has_to_stay_down_that_was_up(evidence: Callable[..., Evidence]) -> None:
+    prove = ALL["cmdline_units_masked"].proof.prove
+    before = evidence(units_masked="", units_started="nginx.service cron.service")
+    assert prove(evidence(units_masked="cron.service", units_started="nginx.service"), before) is Effect.PROVEN
+    masked_late = evidence(units_masked="man-db.service", units_started="nginx.service cron.service")
+    assert prove(masked_late, before) is Effect.NOT_SHOWN, "it had not started by then anyway"
+    up = evidence(units_masked="cron.service", units_started="nginx.service cron.service")
+    assert prove(up, before) is Effect.NONE
+    assert prove(evidence(units_masked="", units_started="nginx.service"), before) is Effect.NONE
+    assert prove(evidence(units_masked="cron.service"), before) is Effect.NOT_SHOWN

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from bootlab.sources import EXAMPLES
 from bootlab.system import System, read_system
+from bootlab.techniques.initramfs.usb import DELAY
 from bootlab.techniques.model.evidence import Effect, Evidence
 from tests.techniques.asking import ALL, NOTHING, applied, why_not
 
@@ -36,5 +37,18 @@ def test_the_wait_goes_by_the_plan_where_there_is_one_else_by_a_word(evidence: C
     for name, system in (("cmdline_usb_delay_none", UDEV), ("initramfs_usb_delay_none", LATE)):
         assert why_not(name, system, at_once) == "the driver does not wait already"
         prove = ALL[name].proof.prove
-        waits, hastes = (evidence(**{"parameter.usb_storage.delay_use": told}) for told in "10")
+        waits, hastes = (evidence(**said(told, asked)) for told, asked in (("1", "1.713"), ("0", "0.702")))
         assert prove(hastes, waits) is Effect.PROVEN and prove(waits, waits) is Effect.NONE
+        # The driver may have been told, and wait all the same; and what is not in the log shows nothing.
+        assert prove(evidence(**said("0", "1.713")), waits) is Effect.NONE
+        assert prove(evidence(**{DELAY: "0"}), waits) is Effect.NOT_SHOWN
+
+
+def said(told: str, asked: str) -> dict[str, str]:
+    """Return the facts of a boot whose driver was told so many seconds, and asked the disk what it is at that time."""
+    return {
+        DELAY: told,
+        "dmesg.1": "[    0.698] usb 1-1: new high-speed USB device",
+        "dmesg.2": "[    0.700123] scsi host1: usb-storage 1-1:1.0",
+        "dmesg.3": f"[    {asked}456] scsi 1:0:0:0: Direct-Access     QEMU     QEMU HARDDISK    2.5+ PQ: 0 ANSI: 5",
+    }

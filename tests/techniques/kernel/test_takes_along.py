@@ -29,7 +29,7 @@ TECHNIQUES = [technique for technique in load_catalogue() if technique.change.la
 NOT_OF_THESE = {"kernel_ipconfig_no_wait", "kernel_reduced"}
 HARMLESS = {
     "CRYPTO_JITTERENTROPY_MEMSIZE_2", "DEBUG_INFO_COMPRESSED_NONE", "RCU_CPU_STALL_TIMEOUT",
-    "RCU_EXP_CPU_STALL_TIMEOUT", "RCU_TRACE", "X86_5LEVEL",
+    "RCU_EXP_CPU_STALL_TIMEOUT", "RCU_TRACE",
 }  # fmt: skip
 """Options with a prompt that a technique without risk may take away: nobody asks a kernel for them by themselves."""
 

@@ -140,6 +140,18 @@ def test_pause_shrinks_by_the_kernels_own_stamps() -> None:
     assert prove(Evidence({}, {}, {}, "", None), boot("0.087946")) is Effect.NOT_SHOWN
 
 
+def test_gap_shrinks_between_two_messages_that_others_lie_between() -> None:
+    def boot(stamp: str) -> Evidence:
+        lines = ["[    0.700000] scsi host0: usb-storage", "[    0.701000] other", f"[    {stamp}] scsi 0:0:0:0: Disk"]
+        return Evidence({f"dmesg.{number}": line for number, line in enumerate(lines)}, {}, {}, "", None)
+
+    prove = proofs.gap_shrinks("usb-storage", "scsi 0:0:").prove
+    assert prove(boot("0.702000"), boot("1.702000")) is Effect.PROVEN
+    assert prove(boot("1.702000"), boot("1.702000")) is Effect.NONE
+    assert prove(boot("1.002000"), boot("1.702000")) is Effect.NOT_SHOWN
+    assert proofs.gap_shrinks("scsi 0:0:", "usb-storage").prove(boot("1"), boot("1")) is Effect.NOT_SHOWN, "behind it"
+
+
 @pytest.mark.parametrize(
     ("after", "before", "effect"),
     [

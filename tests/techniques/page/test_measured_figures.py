@@ -56,6 +56,11 @@ def test_an_older_figure_says_that_nothing_confirmed_it() -> None:
     assert "confirmed" not in figure_words(none)
 
 
+def test_a_figure_says_which_disks_are_modelled() -> None:
+    on_hdd = FIGURE.model_copy(update={"disks": "rootfs on hdd"})
+    assert figure_words(on_hdd).endswith("virtual clock, rootfs on hdd)")
+
+
 def test_every_figure_in_docs_is_of_a_technique_that_there_is() -> None:
     known = {one.name for one in load_catalogue()}
     figures = read_measured(Path(__file__).parents[3] / "docs" / "measured.json").results
