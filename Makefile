@@ -18,8 +18,8 @@ TO_DO := TO''DO|FIX''ME
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help setup setup-build setup-dev setup-web site docs check check-python check-c check-shell check-leftovers \
-	test test-c boot-test boot-test-all web-test demo bench bench-init fuzz golden lock clean package-test deb-test clean-root-test \
-	new-technique new-importer new-target contract-test
+	test test-c boot-test boot-test-all web-test demo bench bench-init fuzz golden lock clean wheel-test package-test deb-test clean-root-test tutorial-test \
+	new-technique new-importer new-target contract-test setup-container container-test
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,11 +30,21 @@ setup: ## QEMU, a compiler, .venv/bin/bootlab and the QEMU plugin; quick when al
 setup-build: ## the same, and what bootlab build uses: kernels for x86-64, arm64, armv7 and riscv64, file systems
 	@scripts/setup build
 
-setup-dev:
+setup-dev: ## the same, and what make test, check and boot-test use
 	@scripts/setup dev
 
-setup-web:
+setup-web: ## the same, and a browser for make web-test
 	@scripts/setup web
+
+# An image has its own Python and QEMU, so scripts/container needs little of the above. Where nothing can be installed it
+# says itself what it lacks.
+CONTAINER_TOOLS = $(if $(shell command -v mmdebstrap),,mmdebstrap) \
+	$(if $(wildcard /usr/share/keyrings/debian-archive-keyring.gpg),,debian-archive-keyring) \
+	$(if $(shell python3 -c 'import venv, ensurepip; print(1)' 2>/dev/null),,python3-venv)
+
+setup-container:
+	$(if $(strip $(CONTAINER_TOOLS)),@[ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null || { apt-get -qq update && \
+		DEBIAN_FRONTEND=noninteractive apt-get -qqy --no-install-recommends install $(strip $(CONTAINER_TOOLS)); })
 
 demo: setup ## boot a stock Debian kernel, try what saves time, end with a table and a report
 	$(VENV)/bootlab try examples/debian-cloud.toml --plan demo --nulls 3
@@ -100,21 +110,24 @@ golden: setup-dev ## rewrite the expected outputs under tests/; review the diff
 lock: setup-dev ## choose package versions anew, into the two lock files
 	scripts/lock
 
-new-technique: ## make the file of a technique, NAME=LAYER_WHAT; with IN=DIR outside of the package
+new-technique: setup-dev ## make the file of a technique, NAME=LAYER_WHAT; with IN=DIR outside of the package
 	@scripts/new technique "$(NAME)" $(if $(IN),--in "$(IN)")
 
-new-importer: ## make the files of an importer, NAME=FORMAT or NAME=FOLDER/FORMAT; with IN=DIR outside of the package
+new-importer: setup-dev ## make the files of an importer, NAME=FORMAT or NAME=FOLDER/FORMAT; with IN=DIR outside of the package
 	@scripts/new importer "$(NAME)" $(if $(IN),--in "$(IN)")
 
-new-target: ## make the files of a target, NAME=KIND
+new-target: setup-dev ## make the files of a target, NAME=KIND
 	@scripts/new target "$(NAME)"
 
-contract-test: ## what every technique and every importer promises; with IN=DIR those of an extension, too
+contract-test: setup-dev ## what every technique and every importer promises; with IN=DIR those of an extension, too
 	BOOTLAB_TEST_EXTENSIONS="$(if $(IN),$(abspath $(IN)))" $(PYTEST) -q tests/techniques/test_contract.py tests/importers/test_contract.py
 
 clean: ## remove what was built; the downloads stay in the cache
 	rm -rf build .venv .mypy_cache .pytest_cache .ruff_cache *.egg-info
 	find bootlab tests -name __pycache__ -type d -prune -exec rm -rf {} +
+
+wheel-test: ## build a wheel, install it in a virtual environment, and boot with it; on a machine that is thrown away (root)
+	scripts/try-package wheel
 
 package-test: ## install bootlab as a package, by pipx, and boot with it; on a machine that is thrown away (root)
 	scripts/try-package pipx
@@ -122,9 +135,13 @@ package-test: ## install bootlab as a package, by pipx, and boot with it; on a m
 deb-test: ## build the Debian package, hold it to lintian, install it by apt, and boot with it; on a machine that is thrown away (root)
 	scripts/try-package deb
 
-container-test: ## make the container image and use it: an example booted, a technique tried (root)
+container-test: setup-container ## make the container image and use it: an example booted, a technique tried (root)
 	scripts/container --try build/bootlab-container.tar
+
+tutorial-test: ## follow each tutorial from nothing, with an empty home and cache, hours; TUTORIALS="images" says less; on a machine that is thrown away (root)
+	@type python3 >/dev/null 2>&1 || { apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qqy --no-install-recommends install python3 >/dev/null; }
+	python3 -m tests.tutorials.follow $(TUTORIALS)
 
 clean-root-test: ## prove `make test` and `make demo` on a Debian 12 and a Debian 13 made this minute (root)
 	scripts/clean-root 12 test demo
-	scripts/clean-root 13 test demo package-test deb-test
+	scripts/clean-root 13 test demo wheel-test package-test deb-test

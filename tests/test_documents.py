@@ -182,4 +182,3 @@ def test_the_changelog_has_one_line_a_change() -> None:
     entry = re.compile(rf"## \[(Unreleased\]|[\d.]+\] - \d{{4}}-\d\d-\d\d)|### ({kinds})|- .*")
     head = next(index for index, line in enumerate(lines) if line.startswith("## "))
     assert not [line for line in lines[head:] if not entry.fullmatch(line) or len(line) > WIDTH]
-    assert any(line.startswith(f"## [{bootlab.__version__}]") for line in lines)

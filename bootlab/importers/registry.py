@@ -86,7 +86,10 @@ IMPORTERS: Final[tuple[Importer, ...]] = (
     loader_console.IMPORTER,
     boot_series.IMPORTER,
 )
-"""The first that recognises a file reads it, so the most telling formats come first and plain text last."""
+"""The first that recognises a file reads it, so the most telling formats come first and plain text last.
+
+Those of extensions come before all of these (`all_importers`).
+"""
 
 
 _ZIPPED: Final = "it is a zip archive: unpack it, or `unzip -p FILE | bootlab import -` where it holds one file"
@@ -102,11 +105,12 @@ LATEST: Final = 1 << 56
 
 
 def all_importers(folders: tuple[Path, ...] = ()) -> tuple[Importer, ...]:
-    """Return bootlab's own importers, then those of extensions, installed and in `folders`.
+    """Return the importers of extensions, installed and in `folders`, then bootlab's own: the order of who is asked.
 
     What is broken in an extension is noted and left out (extensions/broken.py).
     """
-    return (*IMPORTERS, *load_outside(folders, frozenset(one.name for one in IMPORTERS)))
+    # Bootlab's own take any text with a line of the kernel's for a console's log: behind them none would be asked.
+    return (*load_outside(folders, frozenset(one.name for one in IMPORTERS)), *IMPORTERS)
 
 
 def find_importer(head: Head, folders: tuple[Path, ...] = ()) -> Importer | None:
@@ -139,13 +143,13 @@ def read_recording(source: Source, options: Options, format_name: str | None = N
             f"{source.name}: it is {kind.title}, which only {kind.argv[0]} can read",
             hint=f"{kind.command(source.name)} | bootlab import -",
         )
-    if source.head.data.startswith(_SIMPLE_TRACE):
+    importer = find_importer(source.head, options.extensions)
+    if (importer is None or importer in IMPORTERS) and source.head.data.startswith(_SIMPLE_TRACE):
         raise FormatError(
             f"{source.name}: it is a trace of QEMU's backend `simple`, which only QEMU's simpletrace.py can read",
             hint=f"scripts/simpletrace.py trace-events-all {source.name} | bootlab import -  (both are of the build of "
             "the QEMU that wrote it); or trace with -trace PATTERN -msg timestamp=on -D FILE, which is text",
         )
-    importer = find_importer(source.head, options.extensions)
     alone = loose.log_alone(source.head.data) if importer in (None, boot_series.IMPORTER, bootchart.IMPORTER) else None
     if alone is not None:
         raise FormatError(

@@ -20,6 +20,7 @@ from tests.fuzz.run import check, check_account, corpus, show
 from tests.importers.samples import source_of
 from tests.techniques.asking import EXTENSIONS
 
+SAMPLES = corpus()
 DAMAGED = 200
 LONGEST = 4096
 
@@ -35,7 +36,7 @@ class Example:
 
 def examples() -> list[Example]:
     """Return one sample of each of bootlab's own importers, the smallest, and every sample of an extension."""
-    own = sorted(corpus(), key=lambda one: len(one.data))
+    own = sorted(SAMPLES, key=lambda one: len(one.data))
     first = {one.format: Example(one.name, one.format, one.data) for one in reversed(own)}
     files = [
         path for place in find_places(EXTENSIONS) for path in sorted((place.folder / "importers").rglob("*.sample"))
@@ -69,7 +70,7 @@ def test_its_sample_is_read_and_shown_and_every_line_is_accounted_for(example: E
     assert example.format, f"{example.name}: no importer recognises it"
     source = source_of(example.data)
     recording = read_recording(source, Options(extensions=EXTENSIONS))
-    assert recording.format == example.format
+    assert recording.format == example.format, f"{example.name}: recognised as {recording.format}"
     assert "FILL IN" not in recording.about_clock
     check(recording)
     show(recording)
@@ -94,6 +95,16 @@ def test_damage_is_an_error_in_words(example: Example) -> None:
             assert "its importer" not in error.message, error.message
         else:
             check(recording)
+
+
+def test_no_importer_of_an_extension_takes_a_file_of_another_format() -> None:
+    found = [(one, find_importer(source_of(one.data).head, EXTENSIONS)) for one in SAMPLES]
+    taken = [
+        f"{one.name}: {one.format}, and {importer.name} recognises it: ask for what only its own files have"
+        for one, importer in found
+        if importer is not None and importer.name != one.format
+    ]
+    assert not taken, "\n".join(taken)
 
 
 def test_nothing_is_taken_for_what_it_is_not() -> None:

@@ -1,4 +1,4 @@
-"""A stranger's importer reads its format after bootlab's own; whatever is wrong with it is named, and stops nothing."""
+"""A stranger's importer is asked before bootlab's own; whatever is wrong with it is named, and stops nothing."""
 
 import io
 from collections.abc import Iterator
@@ -8,6 +8,7 @@ import pytest
 
 from bootlab.errors import InputError
 from bootlab.extensions.broken import forget_broken, noted
+from bootlab.importers.explaining import explain
 from bootlab.importers.importer import Options
 from bootlab.importers.reading.source import FormatError, Source
 from bootlab.importers.registry import IMPORTERS, all_importers, read_recording, require_importer
@@ -60,6 +61,34 @@ def test_it_is_recognised_and_can_be_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no such format"):
         require_importer("ours")
     assert not noted()
+
+
+OF_A_KERNEL = b"ours\n[    0.000000] Linux version 6.12.57\n[    0.100000] smp: Brought up 1 node, 1 CPU\n"
+
+
+def test_its_format_is_its_own_although_a_kernel_speaks_in_it(tmp_path: Path) -> None:
+    folder = extension(tmp_path)
+    assert read_recording(Source("x", io.BytesIO(OF_A_KERNEL)), Options()).format == "dmesg"
+    assert read(folder, OF_A_KERNEL).format == "ours"
+    assert read(folder, OF_A_KERNEL, "dmesg").format == "dmesg"
+    explained = explain(Source("x", io.BytesIO(OF_A_KERNEL)), Options(extensions=(folder,)))
+    assert (explained.format, explained.told, explained.also) == ("ours", "ours", ("dmesg",))
+
+
+def test_it_is_asked_before_a_file_is_refused(tmp_path: Path) -> None:
+    # How a trace of QEMU's backend `simple` begins.
+    data = b"\xff" * 8 + (0xF2B177CB0AA429B4).to_bytes(8, "little") + bytes(64)
+    with pytest.raises(FormatError, match="QEMU's backend `simple`"):
+        read(extension(tmp_path / "other"), data)
+    folder = extension(tmp_path / "ours", "IMPORTER = Importer('ours', 'ours', lambda head: 'its first bytes', read)")
+    assert read(folder, data).format == "ours"
+
+
+def test_extensions_are_asked_in_the_order_in_which_they_are_named(tmp_path: Path) -> None:
+    first = extension(tmp_path / "1", "IMPORTER = Importer('first', 'ours', recognise, read)")
+    second = extension(tmp_path / "2", "IMPORTER = Importer('second', 'ours', recognise, read)")
+    names = [one.name for one in all_importers((second, first))]
+    assert names == ["second", "first", *(one.name for one in IMPORTERS)]
 
 
 @pytest.mark.parametrize(

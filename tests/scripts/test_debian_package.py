@@ -1,8 +1,9 @@
-"""The Debian package: it asks for what set-up installs, and its command makes its Python environment once and whole."""
+"""The Debian package: it asks for what set-up installs and has every manual page; its command makes its Python once."""
 
 import hashlib
 import os
 import re
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from bootlab import __version__
+from scripts.site_pages.manual import PACKAGED_VERSION, write_manual
 
 ROOT = Path(__file__).resolve().parents[2]
 DEBIAN = ROOT / "debian"
@@ -80,8 +81,24 @@ def test_it_asks_for_what_set_up_installs() -> None:
     assert asked == names - ESSENTIAL
 
 
-def test_it_is_of_this_version() -> None:
-    assert (DEBIAN / "changelog").read_text().startswith(f"bootlab ({__version__}) ")
+def test_it_has_the_manual_page_of_every_verb(tmp_path: Path) -> None:
+    made = {page.name: page.read_text() for page in write_manual(tmp_path, PACKAGED_VERSION)}
+    folder = DEBIAN / "man"
+    if os.environ.get("BOOTLAB_GOLDEN") == "write":
+        shutil.rmtree(folder)
+        folder.mkdir()
+        for name, text in made.items():
+            (folder / name).write_text(text)
+    packaged = {page.name: page.read_text() for page in folder.iterdir()}
+    differ = sorted(name for name in made.keys() | packaged.keys() if made.get(name) != packaged.get(name))
+    assert not differ, "make golden writes debian/man anew"
+    assert (DEBIAN / "bootlab.manpages").read_text() == "debian/man/*.1\n"
+
+
+def test_a_packaged_page_has_one_place_for_the_version_and_rules_fill_it() -> None:
+    for page in (DEBIAN / "man").iterdir():
+        assert page.read_text().count(PACKAGED_VERSION) == 1, page
+    assert f"s/{PACKAGED_VERSION}/$(DEB_VERSION)/" in (DEBIAN / "rules").read_text()
 
 
 def test_two_first_calls_install_once_and_half_an_environment_is_made_anew(installed: Path) -> None:
