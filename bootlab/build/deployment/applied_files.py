@@ -101,7 +101,8 @@ def _kernel(made: Carried, left: _Left) -> list[str]:
 
 def _bootloader(made: Carried, left: _Left) -> list[str]:
     start = "bootloader.options."
-    mine = [key for key in left if key.startswith(start) and left[key].after]
+    # An option without a value, PREBOOT="" say, is one that is asked for.
+    mine = [key for key in left if key.startswith(start) and left[key].after is not None]
     if mine:
         lines = [option_line(key.removeprefix(start), str(left[key].after)) for key in mine]
         made.add(_UBOOT_FRAGMENT, "\n".join(lines) + "\n", "U-Boot's scripts/kconfig/merge_config.sh")

@@ -52,6 +52,12 @@ def test_options_of_the_kernel_are_a_fragment_that_reads_back(tmp_path: Path) ->
     assert asked == options
 
 
+def test_an_option_of_u_boot_without_a_value_is_in_its_fragment() -> None:
+    stock = BOARD.with_part("bootloader", options={})
+    made = carried(stock, stock.with_part("bootloader", options={"PREBOOT": ""}))
+    assert text(made, "u-boot/bootlab.config") == 'CONFIG_PREBOOT=""\n' and made.by_hand == {}
+
+
 def test_an_initramfs_of_fewer_modules_and_another_compression() -> None:
     changed = CLOUD.with_part("initramfs", compression=Compression.LZO, modules=("ext4", "virtio_blk"))
     made = carried(CLOUD, changed)
