@@ -27,7 +27,7 @@ def tree(tmp_path: Path) -> Path:
 
 
 def table(tree: Path) -> Published:
-    bare = Published(document="README.md", command=["try", "x"], files=["*.toml"])
+    bare = Published(document="README.md", command=["try", "x"], inputs={"*.toml": ""})
     return bare.model_copy(update={"inputs": inputs_now(bare, tree), "text_sha256": text_hash(TEXT)})
 
 
@@ -46,9 +46,7 @@ def test_a_table_that_was_edited_by_hand_is_a_fault(tree: Path) -> None:
 def test_a_table_older_than_what_it_was_measured_on_is_a_fault(tree: Path) -> None:
     tables = {"x": table(tree)}
     (tree / "system.toml").write_text("name = 'y'\n")
-    assert list(find_faults(tables, tree)) == ["x: README.md: older than system.toml: scripts/publish x"]
-    (tree / "other.toml").write_text("")
-    assert "older than other.toml, system.toml" in next(iter(find_faults(tables, tree)))
+    assert list(find_faults(tables, tree)) == ["x: README.md: older than *.toml: scripts/publish x"]
 
 
 def test_a_table_without_a_record_or_without_a_place_is_a_fault(tree: Path) -> None:
@@ -75,7 +73,7 @@ def test_a_new_text_replaces_the_old_one_and_nothing_else() -> None:
 
 
 def test_a_command_wider_than_a_window_stands_in_a_block_of_its_own() -> None:
-    short = Published(document="README.md", command=["measure", "a b.toml"], files=[])
+    short = Published(document="README.md", command=["measure", "a b.toml"], inputs={})
     assert command_line(short) == "`bootlab measure 'a b.toml'`:"
     long = short.model_copy(update={"command": ["compare", *["examples/microvm/peer.toml"] * 5]})
     folded = command_line(long).split("\n")
@@ -89,14 +87,14 @@ def test_a_command_wider_than_a_window_stands_in_a_block_of_its_own() -> None:
 
 @pytest.mark.parametrize("length", range(80, 115))
 def test_an_option_stays_on_one_line(length: int) -> None:
-    table = Published(document="README.md", command=["try", "x" * length, "--no-alone", "--nulls", "3"], files=[])
+    table = Published(document="README.md", command=["try", "x" * length, "--no-alone", "--nulls", "3"], inputs={})
     words = command_line(table).strip("`:").replace(" \\\n", " ").split()
     assert words == ["bootlab", "try", "x" * length, "--no-alone", "--nulls", "3"]
 
 
 def test_a_command_that_reads_the_run_of_another_stands_below_it() -> None:
     command = ["try", "steady.toml", "initramfs_pruned", "--audit", "1"]
-    two = Published(document="docs/x.md", before=[["audit", "steady.toml"]], command=command, files=[])
+    two = Published(document="docs/x.md", before=[["audit", "steady.toml"]], command=command, inputs={})
     assert command_line(two).split("\n") == [
         "    bootlab audit steady.toml",
         "    bootlab try steady.toml initramfs_pruned --audit 1",
@@ -109,7 +107,7 @@ def test_a_table_of_several_runs_names_the_script_that_prints_it() -> None:
         before=[["boot", "a.toml"]],
         command=["boot", "a.toml", "--power-on", "suspended"],
         printer=["scripts/power-on-table", "1", "2"],
-        files=[],
+        inputs={},
     )
     assert command_line(table).split("\n") == [
         "    bootlab boot a.toml",

@@ -4,20 +4,28 @@ The record knows the files of the tree that decide its figures as they were when
 than one of them says so in its last line, or is a fault.
 """
 
-import json
 import re
 import textwrap
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from scripts.publishing.tables import ROOT, WINDOW, Recorded, changed_inputs, inputs_now, text_between, text_hash
+from scripts.publishing.tables import (
+    ROOT,
+    WINDOW,
+    Recorded,
+    changed_inputs,
+    inputs_now,
+    read_record,
+    text_between,
+    text_hash,
+)
 
 GATHERED: Final = ROOT / "docs" / "gathered.json"
 _OPENING: Final = re.compile(r"<!-- gathered: (.*?) -->")
 _OLDER: Final = re.compile(r"\nMeasured before a change of [^|]*\.\n\Z")
 _NAMED: Final = 4
-"""Files that the last line of an older table names; it counts the others."""
+"""Files, or globs of them, that the last line of an older table names; it counts the others."""
 _NOT_MEASURED: Final = "<!-- not measured -->"
 # Two pages are made as a whole, and say so where they begin.
 _MADE: Final = re.compile(r"\A<!-- Written by |\A# .*\n\nWhat .*? This page is generated ", re.S)
@@ -25,16 +33,9 @@ _MADE: Final = re.compile(r"\A<!-- Written by |\A# .*\n\nWhat .*? This page is g
 _FIGURE: Final = re.compile(r"\|\s*\**[-+]?\d[^|`]*(?=\|)")
 
 
-def read_gathered(record: Path = GATHERED) -> dict[str, Recorded]:
+def read_gathered() -> dict[str, Recorded]:
     """Return name -> table, as the record has them."""
-    document = json.loads(record.read_text(encoding="utf-8"))
-    return {name: Recorded.model_validate(one) for name, one in document.items()}
-
-
-def write_gathered(tables: Mapping[str, Recorded], record: Path = GATHERED) -> None:
-    """Write the record anew."""
-    document = {name: tables[name].model_dump(mode="json") for name in sorted(tables)}
-    record.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+    return read_record(GATHERED, Recorded)
 
 
 def gathered_text(name: str, document: str) -> str | None:
@@ -130,8 +131,8 @@ def _older_line(changed: list[str], root: Path) -> str:
     if not changed:
         return ""
     # A file that is gone is counted alone: a document names what is there.
-    named = [path for path in changed if (root / path).is_file()][:_NAMED]
+    named = [f"`{pattern}`" for pattern in changed if any(root.glob(pattern))][:_NAMED]
     left = len(changed) - len(named)
     said = f"Measured before a change of {', '.join(named) or f'files that are gone: {left}'}"
-    said += f"; further files: {left}." if named and left else "."
+    said += f"; more such: {left}." if named and left else "."
     return "\n" + textwrap.fill(said, WINDOW, break_long_words=False, break_on_hyphens=False) + "\n"

@@ -7,13 +7,14 @@ import sys
 import tempfile
 
 from scripts.publishing.gathered import (
+    GATHERED,
     as_measured,
     as_older,
     find_gathered_faults,
     read_gathered,
-    write_gathered,
 )
 from scripts.publishing.tables import (
+    RECORD,
     ROOT,
     Published,
     Recorded,
@@ -25,7 +26,7 @@ from scripts.publishing.tables import (
     read_published,
     text_hash,
     with_text,
-    write_published,
+    write_record,
 )
 
 BOOTLAB = ".venv/bin/bootlab"
@@ -77,7 +78,7 @@ def _record(names: list[str], gathered: dict[str, Recorded], *, older: bool) -> 
     try:
         for name in names:
             gathered[name] = (as_older if older else as_measured)(name, gathered[name])
-            write_gathered(gathered)
+            write_record(GATHERED, gathered)
             print(f"publish: {name}: recorded")
     except ValueError as error:
         print(f"publish: error: {error}", file=sys.stderr)
@@ -94,7 +95,7 @@ def _publish(names: list[str], tables: dict[str, Published], run: str | None) ->
             if command not in measured:
                 measured[command] = _printed_from(table, run) if run else _measured(table)
             tables[name] = _written(name, table, measured[command], inputs)
-            write_published(tables)
+            write_record(RECORD, tables)
     except subprocess.CalledProcessError as error:
         print(f"publish: error: {shlex.join(error.cmd)} ended with {error.returncode}: {name} stays", file=sys.stderr)
         return 1

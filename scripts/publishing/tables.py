@@ -8,25 +8,24 @@ import textwrap
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
 ROOT: Final = Path(__file__).parents[2]
 RECORD: Final = ROOT / "docs" / "published.json"
 WINDOW: Final = 120
+_DIGITS: Final = 16
 _STRING_OR_COMMENT: Final = re.compile(r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'|/\*.*?\*/|//[^\n]*', re.S)
 
 
 class Recorded(BaseModel):
-    """What is known of one table. `inputs` are empty as long as nobody has measured it."""
+    """What is known of one table."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     document: str
-    files: list[str]
-    """Globs of the files of the tree that decide its figures."""
-    inputs: dict[str, str] = {}
-    """File -> the hash of its content, when it was measured."""
+    inputs: dict[str, str]
+    """Glob of files of the tree that decide its figures -> their hash when it was measured; empty before that."""
     text_sha256: str = ""
     """Of what stands between the two comments."""
 
@@ -44,26 +43,39 @@ class Published(Recorded):
     """How many of the run's tables stand there, from its first; all of them if not given."""
 
 
-def read_published(record: Path = RECORD) -> dict[str, Published]:
+_Kind = TypeVar("_Kind", bound=Recorded)
+
+
+def read_published() -> dict[str, Published]:
     """Return name -> table, as the record has them."""
+    return read_record(RECORD, Published)
+
+
+def read_record(record: Path, kind: type[_Kind]) -> dict[str, _Kind]:
+    """Return name -> table of a file that has tables of one kind."""
     document = json.loads(record.read_text(encoding="utf-8"))
-    return {name: Published.model_validate(one) for name, one in document.items()}
+    return {name: kind.model_validate(one) for name, one in document.items()}
 
 
-def write_published(tables: Mapping[str, Published], record: Path = RECORD) -> None:
-    """Write the record anew."""
+def write_record(record: Path, tables: Mapping[str, Recorded]) -> None:
+    """Write such a file anew."""
     document = {name: tables[name].model_dump(mode="json") for name in sorted(tables)}
     record.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
 
 
 def inputs_now(table: Recorded, root: Path = ROOT) -> dict[str, str]:
-    """Return file -> sha256 of what decides the table's figures, as it lies in the tree now."""
-    found = sorted({path for pattern in table.files for path in root.glob(pattern) if path.is_file()})
-    return {str(path.relative_to(root)): content_hash(path.name, path.read_bytes()) for path in found}
+    """Return glob -> hash of what decides the table's figures, as it lies in the tree now."""
+    return {pattern: _hash_below(root, pattern) for pattern in table.inputs}
+
+
+def _hash_below(root: Path, pattern: str) -> str:
+    found = {str(path.relative_to(root)): path for path in root.glob(pattern) if path.is_file()}
+    lines = (f"{name} {content_hash(name, found[name].read_bytes())}\n" for name in sorted(found))
+    return hashlib.sha256("".join(lines).encode()).hexdigest()[:_DIGITS]
 
 
 def content_hash(name: str, content: bytes) -> str:
-    """Return the hash that the record has of a file: of TOML and C what they say, since comments decide no figure."""
+    """Return the hash of a file's content: of TOML and C what they say, since comments decide no figure."""
     if name.endswith(".toml"):
         content = json.dumps(tomllib.loads(content.decode()), default=str).encode()
     elif name.endswith((".c", ".h")):
@@ -110,9 +122,9 @@ def text_between(kind: str, name: str, document: str) -> str | None:
 
 
 def changed_inputs(table: Recorded, root: Path = ROOT) -> list[str]:
-    """Return the files that decide a table's figures and are not what they were when it was measured."""
+    """Return the globs whose files decide a table's figures and are not what they were when it was measured."""
     now = inputs_now(table, root)
-    return sorted(path for path in {*now, *table.inputs} if now.get(path) != table.inputs.get(path))
+    return [pattern for pattern in sorted(now) if now[pattern] != table.inputs[pattern]]
 
 
 def with_text(name: str, document: str, text: str) -> str:

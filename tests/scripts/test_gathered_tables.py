@@ -11,12 +11,11 @@ from scripts.publishing.gathered import (
     gathered_text,
     read_gathered,
     unrecorded_lines,
-    write_gathered,
 )
-from scripts.publishing.tables import Recorded
+from scripts.publishing.tables import Recorded, read_record, write_record
 
 TABLE = "| a | ms |\n|---|---:|\n| x | 1.5 |\n| y | 2.5 |\n"
-OLDER = "\nMeasured before a change of system.toml.\n"
+OLDER = "\nMeasured before a change of `*.toml`.\n"
 
 
 @pytest.fixture
@@ -28,7 +27,7 @@ def tree(tmp_path: Path) -> Path:
 
 
 def recorded(tree: Path) -> dict[str, Recorded]:
-    return {"x": as_measured("x", Recorded(document="README.md", files=["*.toml"]), tree)}
+    return {"x": as_measured("x", Recorded(document="README.md", inputs={"*.toml": ""}), tree)}
 
 
 def text_of(tree: Path) -> str | None:
@@ -53,7 +52,7 @@ def test_a_table_older_than_its_inputs_has_to_say_so(tree: Path) -> None:
     tables = recorded(tree)
     (tree / "system.toml").write_text("name = 'y'\n")
     (fault,) = find_gathered_faults(tables, tree)
-    assert fault.startswith("x: README.md: older than system.toml: measure it again, or scripts/publish --older x")
+    assert fault.startswith("x: README.md: older than *.toml: measure it again, or scripts/publish --older x")
     older = {"x": as_older("x", tables["x"], tree)}
     assert text_of(tree) == TABLE + OLDER
     assert older["x"].inputs == tables["x"].inputs
@@ -63,14 +62,29 @@ def test_a_table_older_than_its_inputs_has_to_say_so(tree: Path) -> None:
 
 
 def test_another_change_behind_an_older_table_is_a_fault_again(tree: Path) -> None:
-    tables = recorded(tree)
+    table = Recorded(document="README.md", inputs={"system.toml": "", "other.toml": ""})
+    tables = {"x": as_measured("x", table, tree)}
     (tree / "system.toml").write_text("name = 'y'\n")
     older = {"x": as_older("x", tables["x"], tree)}
+    assert text_of(tree) == TABLE + OLDER.replace("*", "system")
     (tree / "other.toml").write_text("")
     assert "older than other.toml, system.toml" in next(iter(find_gathered_faults(older, tree)))
     older = {"x": as_older("x", older["x"], tree)}
-    assert text_of(tree) == TABLE + OLDER.replace("system.toml", "other.toml, system.toml")
+    assert text_of(tree) == TABLE + OLDER.replace("`*.toml`", "`other.toml`, `system.toml`")
     assert list(find_gathered_faults(older, tree)) == []
+
+
+@pytest.mark.parametrize("change", ["new", "gone", "renamed"])
+def test_a_file_that_comes_or_goes_below_a_glob_is_a_change(tree: Path, change: str) -> None:
+    (tree / "a.toml").write_text("")
+    tables = recorded(tree)
+    if change == "new":
+        (tree / "b.toml").write_text("")
+    elif change == "gone":
+        (tree / "a.toml").unlink()
+    else:
+        (tree / "a.toml").rename(tree / "b.toml")
+    assert "older than *.toml" in next(iter(find_gathered_faults(tables, tree)))
 
 
 def test_a_table_that_says_to_be_older_and_is_not_is_a_fault(tree: Path) -> None:
@@ -86,23 +100,25 @@ def test_a_table_that_says_to_be_older_and_is_not_is_a_fault(tree: Path) -> None
 
 
 def test_many_changed_files_are_counted_and_the_line_is_folded(tree: Path) -> None:
-    tables = recorded(tree)
-    for number in range(9):
-        (tree / f"{number}{'x' * 30}.toml").write_text("")
-    as_older("x", tables["x"], tree)
-    (*_, last), text = (text_of(tree) or "").rstrip().split("\n"), text_of(tree) or ""
-    assert last.endswith("; further files: 5.")
-    assert all(len(line) <= 120 for line in text.split("\n"))
+    names = [f"{number}{'x' * 30}.toml" for number in range(9)]
+    table = as_measured("x", Recorded(document="README.md", inputs=dict.fromkeys(names, "")), tree)
+    for name in names:
+        (tree / name).write_text("")
+    as_older("x", table, tree)
+    lines = (text_of(tree) or "").rstrip().split("\n")
+    assert lines[-1].endswith("; more such: 5.")
+    assert all(len(line) <= 120 for line in lines)
 
 
 def test_a_file_that_is_gone_is_counted_and_not_named(tree: Path) -> None:
-    tables = recorded(tree)
+    table = Recorded(document="README.md", inputs={"system.toml": "", "new.toml": ""})
+    tables = {"x": as_measured("x", table, tree)}
     (tree / "system.toml").unlink()
     older = {"x": as_older("x", tables["x"], tree)}
     assert text_of(tree) == TABLE + "\nMeasured before a change of files that are gone: 1.\n"
     (tree / "new.toml").write_text("")
     older = {"x": as_older("x", older["x"], tree)}
-    assert text_of(tree) == TABLE + "\nMeasured before a change of new.toml; further files: 1.\n"
+    assert text_of(tree) == TABLE + "\nMeasured before a change of `new.toml`; more such: 1.\n"
     assert list(find_gathered_faults(older, tree)) == []
 
 
@@ -136,5 +152,15 @@ def test_words_are_no_figures_and_a_page_that_is_made_needs_no_claim() -> None:
 
 def test_the_record_is_read_as_it_was_written(tree: Path) -> None:
     tables = recorded(tree)
-    write_gathered(tables, tree / "gathered.json")
-    assert read_gathered(tree / "gathered.json") == tables
+    write_record(tree / "gathered.json", tables)
+    assert read_record(tree / "gathered.json", Recorded) == tables
+
+
+def test_a_comment_of_c_or_toml_is_no_change(tree: Path) -> None:
+    (tree / "a.c").write_text('puts("// no comment"); /* one */\n')
+    table = as_measured("x", Recorded(document="README.md", inputs={"*.c": "", "*.toml": ""}), tree)
+    (tree / "a.c").write_text('puts("// no comment");  // another\n')
+    (tree / "system.toml").write_text("# said why\nname = 'x'\n")
+    assert list(find_gathered_faults({"x": table}, tree)) == []
+    (tree / "a.c").write_text('puts("// a comment");\n')
+    assert "older than *.c:" in next(iter(find_gathered_faults({"x": table}, tree)))
