@@ -15,6 +15,7 @@
 #include "marks.h"
 #include "modelled_disks.h"
 #include "network/wire.h"
+#include "pauses.h"
 #include "qemu_plugin_api.h"
 #include "random_numbers.h"
 #include "recording.h"
@@ -77,6 +78,7 @@ static void on_translation(struct qemu_plugin_tb *tb, void *userdata)
 		/* What is held back must be let go for as long as the guest runs. */
 		doorbells_watch(tb, qemu_plugin_tb_n_insns(tb));
 	}
+	pauses_watch(tb, qemu_plugin_tb_n_insns(tb));
 	pthread_mutex_unlock(&recording.lock);
 }
 
@@ -262,6 +264,7 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_
 		return -1;
 	}
 	halts_open(info);
+	pauses_open(info, &recording.config);
 	ask_for_callbacks(id);
 	return 0;
 }

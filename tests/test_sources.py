@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bootlab import sources
+from bootlab import __version__, sources
 
 CHECKOUT = Path(__file__).parents[1]
 
@@ -49,6 +49,14 @@ def test_a_package_carries_them_all_and_nothing_that_was_built(installed: Path) 
     found = {path.relative_to(carried).as_posix() for path in carried.rglob("*") if not path.is_dir()}
     assert wanted <= found
     assert found - wanted == {"LICENSES", "docs/measured.json", "scripts/setup", "scripts/apt-source"}
+
+
+def test_a_package_brings_a_manual_page_of_every_verb_that_tells_its_version(installed: Path) -> None:
+    (pages,) = installed.glob("bootlab-*.data/data/share/man/man1")
+    names = {page.name for page in pages.iterdir()}
+    assert {"bootlab.1", "bootlab-boot.1"} <= names
+    assert names == {page.name for page in (CHECKOUT / "debian" / "man").glob("*.1")}
+    assert all(f'"bootlab {__version__}"' in page.read_text() for page in pages.iterdir())
 
 
 def test_a_package_lists_its_own_examples_and_builds_its_own_plugin(installed: Path) -> None:

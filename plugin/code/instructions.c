@@ -98,6 +98,28 @@ bool x86_stores_memory(const uint8_t *code, size_t size)
 	return repeats && i < size && (code[i] == 0xa4 || code[i] == 0xa5 || code[i] == 0xaa || code[i] == 0xab);
 }
 
+bool x86_is_pause(const uint8_t *code, size_t size)
+{
+	bool repeats = false;
+	size_t i = 0;
+
+	for (; i < size && x86_is_prefix(code[i]); i++)
+		repeats |= code[i] == 0xf3;
+	return repeats && i < size && code[i] == 0x90;
+}
+
+bool x86_holds_interrupts(const uint8_t *code, size_t size)
+{
+	enum { SS = 2 };
+	size_t i = 0;
+
+	while (i < size && x86_is_prefix(code[i]))
+		i++;
+	if (i == size)
+		return false;
+	return code[i] == 0xfb || code[i] == 0x17 || (code[i] == 0x8e && i + 1 < size && (code[i + 1] >> 3 & 7) == SS);
+}
+
 bool x86_draws_random(const uint8_t *code, size_t size)
 {
 	bool repeats = false;

@@ -107,6 +107,19 @@ static void test_what_stores_to_no_device(void)
 	CHECK(!x86_stores_memory((const uint8_t[]){ 0x66, 0x89, 0x08 }, 3)); /* how Linux rings */
 }
 
+static void test_what_pauses_and_what_holds_interrupts(void)
+{
+	CHECK(x86_is_pause((const uint8_t[]){ 0xf3, 0x90 }, 2) && x86_is_pause((const uint8_t[]){ 0x66, 0xf3, 0x90 }, 3));
+	CHECK(!x86_is_pause((const uint8_t[]){ 0x90 }, 1) && !x86_is_pause((const uint8_t[]){ 0x66, 0x90 }, 2)); /* nop */
+	CHECK(!x86_is_pause((const uint8_t[]){ 0xf3 }, 1) && !x86_is_pause(NULL, 0));
+	CHECK(x86_holds_interrupts((const uint8_t[]){ 0xfb }, 1)); /* sti */
+	CHECK(x86_holds_interrupts((const uint8_t[]){ 0x8e, 0xd0 }, 2)); /* mov ss, eax */
+	CHECK(x86_holds_interrupts((const uint8_t[]){ 0x17 }, 1)); /* pop ss */
+	CHECK(!x86_holds_interrupts((const uint8_t[]){ 0x8e, 0xd8 }, 2)); /* mov ds, eax */
+	CHECK(!x86_holds_interrupts((const uint8_t[]){ 0xfa }, 1) && !x86_holds_interrupts((const uint8_t[]){ 0x8e }, 1)); /* cli */
+	CHECK(!x86_holds_interrupts(NULL, 0));
+}
+
 static bool draws(bool (*of)(const uint8_t *, size_t), uint32_t word)
 {
 	return of((const uint8_t *)&word, sizeof word);
@@ -130,6 +143,7 @@ int main(void)
 {
 	struct flow_target target;
 
+	test_what_pauses_and_what_holds_interrupts();
 	test_what_draws_random_numbers();
 
 	test_what_stores_to_no_device();

@@ -8,7 +8,7 @@ from bootlab import __version__
 from scripts.site_pages.reference import commands
 
 PACKAGED_VERSION: Final = "@VERSION@"
-"""Stands for the version in the pages that lie in debian/man: debian/rules writes the package's own there."""
+"""Stands for the version in the pages that lie in debian/man: debian/rules and setup.py write their packages' there."""
 _ENVIRONMENT: Final = {
     "BOOTLAB_RUNS": "Where runs are kept, unless --runs says it; else ./bootlab-runs.",
     "BOOTLAB_CACHE": "Where downloads and builds are kept; else $XDG_CACHE_HOME/bootlab or ~/.cache/bootlab.",
