@@ -23,10 +23,12 @@ from bootlab.cli.options.arguments import (
 from bootlab.cli.options.from_mark import BeginsAtMark, expect_from_mark
 from bootlab.cli.options.hyperfine import Hyperfine, expect_hyperfine, write_hyperfine
 from bootlab.cli.options.places import ChosenPlace, Cluster, choose_place
-from bootlab.cli.options.price import PriceModel, with_price
-from bootlab.cli.options.settings import Settings, expect_none_set, set_in
+from bootlab.cli.options.price import PriceModel, absolute_model, with_price
+from bootlab.cli.options.settings import Settings, expect_none_set
+from bootlab.cli.resuming import Question, Resume, digest, kept, settle
 from bootlab.cli.terminal.showing import show
 from bootlab.cli.terminal.speech import BootProgress, boot_progress
+from bootlab.document import Document
 from bootlab.errors import InputError
 from bootlab.experiments.comparing import Compared, compare_series, compare_steps, no_verdict
 from bootlab.experiments.engine import Engine, Job
@@ -70,6 +72,7 @@ def compare(
     settings: Settings = None,
     price: PriceModel = None,
     from_mark: BeginsAtMark = None,
+    resume: Resume = None,
     parallel: Parallel = None,
     cluster: Cluster = None,
     hyperfine: Hyperfine = None,
@@ -87,19 +90,33 @@ def compare(
     if len(names) > len(ascii_lowercase):
         raise InputError(f"cannot compare {len(names)} systems: at most {len(ascii_lowercase)} at once")
     sides = [_side(store, name, price, settings) for name in names]
-    _refuse_early(sides, number)
-    expect_from_mark(from_mark, chosen)
+    now = _ComparisonRequest(
+        systems=[side.named for side in sides],
+        digest=_digest(sides),
+        clock=sides[0].clock,
+        number=number,
+        settings=settings or [],
+        price=absolute_model(price),
+        from_mark=from_mark,
+    )
+    between = "-vs-" if len(sides) == 2 else "-to-"
+    of = f"{sides[0].name}{between}{sides[-1].name}"
+    question = settle(store, resume, RunKind.COMPARE, of, now, [number, settings, price, from_mark])
+    asked = question.asked
+    if question.resumed is not None:
+        sides = [_side(store, name, asked.price, asked.settings) for name in names]
+        _expect_same(question, sides, str(resume))
+    _refuse_early(sides, asked.number)
+    expect_from_mark(asked.from_mark, chosen)
     expect_hyperfine(hyperfine, [side.path for side in sides if side.path is not None])
     prepared = [_prepare(side, chosen, silent=json) for side in sides]
-    _expect_beginnings(sides, prepared, from_mark)
-    between = "-vs-" if len(sides) == 2 else "-to-"
-    asked = {"systems": names, "number": number, **set_in(settings)}
-    run = store.start(RunKind.COMPARE, f"{sides[0].name}{between}{sides[-1].name}", asked)
-    with run.locked():
-        if sides[0].clock == "virtual":
-            compared = _virtual(sides, number, run, (chosen, from_mark), silent=json)
+    _expect_beginnings(sides, prepared, asked.from_mark)
+    run = question.begin(store, asked)
+    with kept(run, "") if asked.clock == "virtual" else run.locked():
+        if asked.clock == "virtual":
+            compared = _virtual(sides, asked.number, run, (chosen, asked.from_mark), silent=json)
         else:
-            compared = _wall(sides, prepared, number, run, chosen, silent=json)
+            compared = _wall(sides, prepared, asked.number, run, chosen, silent=json)
     write_json(run.result, compared.result.model_dump(mode="json", by_alias=True))
     named = {
         f"{letter} {side.name}": boots
@@ -107,6 +124,40 @@ def compare(
     }
     write_hyperfine(hyperfine, named)
     return show(run, compare_view(run, compared), json=json)
+
+
+class _ComparisonRequest(Document):
+    """What a comparison was asked for; a resumed one goes on with the same."""
+
+    systems: list[str]
+    """Its sides: system files as they were given, and the paths of runs."""
+    digest: str
+    """sha256 of the systems as values."""
+    clock: str
+    number: int | None
+    settings: list[str] = []
+    price: str | None = None
+    from_mark: str | None = None
+
+
+def _expect_same(question: Question[_ComparisonRequest], sides: Sequence["_Side"], resume: str) -> None:
+    """Raise InputError where a comparison cannot go on, or is not of these sides."""
+    asked = question.asked
+    if asked.clock != "virtual":
+        raise InputError(
+            f"--resume {resume}: on the {asked.clock} clock the sides take turns, from the first boot to the last",
+            hint="start anew, without --resume",
+        )
+    # Of a system file what it says counts, and not where it lies.
+    if len(asked.systems) != len(sides) or any(
+        then != side.named for then, side in zip(asked.systems, sides, strict=True) if side.recorded is not None
+    ):
+        raise InputError(f"--resume {resume}: that run compares {', '.join(asked.systems)}, in this order")
+    question.expect_unchanged(asked.digest, _digest(sides))
+
+
+def _digest(sides: Sequence["_Side"]) -> str:
+    return digest(*(side.system for side in sides if side.system is not None))
 
 
 def _compared(families: Sequence[Family], pairs: Sequence[Pair], whole: Pair) -> Compared:
@@ -122,6 +173,13 @@ class _Side:
     path: Path | None
     system: System | None
     recorded: Family | None
+    run: str = ""
+    """The path of the boots on record."""
+
+    @property
+    def named(self) -> str:
+        """Return what names it wherever this call was made from, and whatever run is the last by then."""
+        return str(self.path) if self.recorded is None else self.run
 
     @property
     def clock(self) -> str:
@@ -140,8 +198,9 @@ def _side(store: Store, name: str, price: str | None, settings: list[str] | None
         raise InputError(
             f"--price {price}: {name} is a run: its boots are as they were", hint="name the system that it booted"
         )
-    recorded = recorded_boots(store.find(name))
-    return _Side(recorded.members[0].system, None, None, recorded)
+    run = store.find(name)
+    recorded = recorded_boots(run)
+    return _Side(recorded.members[0].system, None, None, recorded, str(run.path))
 
 
 def _refuse_early(sides: list[_Side], number: int | None) -> None:

@@ -72,7 +72,7 @@ def settle(
 
 
 @contextmanager
-def kept(run: Run, system: Path) -> Iterator[None]:
+def kept(run: Run, system: Path | str) -> Iterator[None]:
     """Keep every other bootlab out of a run, and say how to go on when it is interrupted or cannot be written.
 
     Raises InputError when another works on it.

@@ -15,6 +15,7 @@ import fcntl
 import json
 import os
 import re
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -89,6 +90,7 @@ _RESUMED_BY: Final = {
     RunKind.STUDY: "bootlab study compression",
     RunKind.TAILOR: "bootlab tailor",
     RunKind.BISECT: "bootlab bisect",
+    RunKind.COMPARE: "bootlab compare",
 }
 """The kinds that go on where they were interrupted, and the verb whose --resume does it."""
 
@@ -116,8 +118,12 @@ class Run:
         return self.path / _AUDIT
 
     def resumed_by(self, system: object) -> str | None:
-        """Return the command that goes on with this run of a system file; None for a kind that cannot go on."""
+        """Return the command that goes on with this run of a system file; None for one that cannot go on."""
         verb = _RESUMED_BY.get(self.kind)
+        if self.kind is RunKind.COMPARE:
+            # It has several, and says which. On the wall clock they take turns, and do not go on.
+            system = shlex.join(self.asked.get("systems") or ())
+            verb = verb if self.asked.get("clock") == "virtual" else None
         return f"{verb} {system} --resume {self.path}" if verb is not None else None
 
     def result_text(self) -> str:

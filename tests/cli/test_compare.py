@@ -208,3 +208,49 @@ def test_of_runs_on_record_none_begins_at_a_mark(place: Place) -> None:
     one = place.on_record("measure", place.system("base"), "-n", "3")
     with pytest.raises(InputError, match="nothing is booted: all sides are runs on record"):
         place.compared(one, one, "--from-mark", "late")
+
+
+def test_a_comparison_goes_on_where_it_was_interrupted(place: Place) -> None:
+    sides = place.system("base"), place.system("near", "near")
+    whole = place.compared(*sides)
+    run_of_it = Store(place.runs).find("last")
+    run_of_it.result.unlink()
+    lost, kept = run_of_it.path / "boots" / "b-s5", run_of_it.path / "boots" / "a-s1" / "record.json"
+    shutil.rmtree(lost)
+    written = kept.stat().st_mtime_ns
+    with pytest.raises(InputError, match="interrupted and has no result yet") as unfinished:
+        run(["report", "last", "--runs", str(place.runs)])
+    assert unfinished.value.hint == f"go on with: bootlab compare {sides[0]} {sides[1]} --resume {run_of_it.path}"
+    assert place.compared(*sides, "--resume", "last") == whole
+    assert (lost / "record.json").exists() and kept.stat().st_mtime_ns == written
+    assert len(Store(place.runs).runs()) == 1
+
+
+def test_a_side_on_record_goes_on_as_the_same_run_whatever_is_the_last_by_then(place: Place) -> None:
+    base, near = place.system("base"), place.system("near", "near")
+    recorded = place.on_record("measure", base, "-n", "5")
+    whole = place.compared("last", near)
+    assert place.compared(recorded, near, "--resume", "2") == whole
+
+
+def test_what_a_comparison_does_not_go_on_with(place: Place) -> None:
+    base, near = place.system("base"), place.system("near", "near")
+    place.compared(base, near, "-n", "3")
+    recorded = place.on_record("measure", near, "-n", "3")
+    place.compared(base, recorded)
+    other = place.on_record("measure", near, "-n", "4")
+    for number, words, said in (
+        ("1", (near, base), "that run is a compare of base-vs-near, not a compare of near-vs-base"),
+        ("1", (base, base, near), "that run is a compare of base-vs-near, not a compare of base-to-near"),
+        ("1", (base, near, "-n", "4"), "goes on with what was asked then"),
+        ("3", (base, other), f"that run compares {base}, {recorded}, in this order"),
+        ("1", (place.system("base", "changed"), near), "the system file has changed since that run began"),
+    ):
+        with pytest.raises(InputError, match=said):
+            run(["compare", *words, "--resume", number, "--runs", str(place.runs)])
+
+
+def test_a_comparison_on_the_wall_clock_starts_anew(tmp_path: Path) -> None:
+    asked = {"systems": ["a.toml", "b.toml"], "digest": "", "clock": "wall", "number": 5}
+    stopped = Store(tmp_path).start(RunKind.COMPARE, "a-vs-b", asked)
+    assert stopped.resumed_by("SYSTEM") is None
