@@ -99,6 +99,7 @@ static void on_exit(void *userdata)
 	int r;
 
 	(void)userdata;
+	pauses_close();
 	pthread_mutex_lock(&recording.lock);
 	if (!recording.stopped) {
 		struct stamp at = machine_now(&recording.machine, 0);
@@ -264,7 +265,7 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_
 		return -1;
 	}
 	halts_open(info);
-	pauses_open(info, &recording.config);
+	pauses_open(info);
 	ask_for_callbacks(id);
 	return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Decodes just enough of x86-64 and arm64 to see calls, returns, jumps and halts. */
+/* Decodes just enough of x86-64 and arm64 to see calls, returns, jumps, halts, and what else is asked for of one instruction. */
 #include "instructions.h"
 
 #include <string.h>
@@ -98,7 +98,7 @@ bool x86_stores_memory(const uint8_t *code, size_t size)
 	return repeats && i < size && (code[i] == 0xa4 || code[i] == 0xa5 || code[i] == 0xaa || code[i] == 0xab);
 }
 
-bool x86_is_pause(const uint8_t *code, size_t size)
+bool x86_may_pause(const uint8_t *code, size_t size)
 {
 	bool repeats = false;
 	size_t i = 0;
@@ -108,7 +108,7 @@ bool x86_is_pause(const uint8_t *code, size_t size)
 	return repeats && i < size && code[i] == 0x90;
 }
 
-bool x86_holds_interrupts(const uint8_t *code, size_t size)
+bool x86_may_shadow(const uint8_t *code, size_t size)
 {
 	enum { SS = 2 };
 	size_t i = 0;
@@ -117,7 +117,18 @@ bool x86_holds_interrupts(const uint8_t *code, size_t size)
 		i++;
 	if (i == size)
 		return false;
-	return code[i] == 0xfb || code[i] == 0x17 || (code[i] == 0x8e && i + 1 < size && (code[i + 1] >> 3 & 7) == SS);
+	switch (code[i]) {
+	case 0xfb: case 0x17: case 0xcf: /* sti, pop ss, iret */
+		return true;
+	case 0x8e:
+		return i + 1 < size && (code[i + 1] >> 3 & 7) == SS;
+	case 0x0f:
+		if (i + 1 < size && (code[i + 1] == 0xb2 || code[i + 1] == 0xaa)) /* lss, rsm */
+			return true;
+		return i + 2 < size && code[i + 1] == 0x01 && code[i + 2] == 0xd8; /* vmrun */
+	default:
+		return false;
+	}
 }
 
 bool x86_draws_random(const uint8_t *code, size_t size)

@@ -30,10 +30,13 @@ enum flow x86_flow(const uint8_t *code, size_t size, struct flow_target *ret);
  * memory, one piece at a time.
  */
 bool x86_stores_memory(const uint8_t *code, size_t size);
-/* That it is PAUSE. */
-bool x86_is_pause(const uint8_t *code, size_t size);
-/* That interrupts wait for one more instruction behind it: STI, and what loads SS. */
-bool x86_holds_interrupts(const uint8_t *code, size_t size);
+/* That it may be PAUSE: with some prefixes it is something else, which does as little. */
+bool x86_may_pause(const uint8_t *code, size_t size);
+/*
+ * That behind it interrupts may wait for one more instruction (STI, MOV to SS, POP SS, LSS), or the resume flag be set (IRET and
+ * RSM); VMRUN may begin with either.
+ */
+bool x86_may_shadow(const uint8_t *code, size_t size);
 /* That it asks the processor for a random number: rdrand and rdseed, RNDR and RNDRRS, the CSR `seed`. */
 bool x86_draws_random(const uint8_t *code, size_t size);
 bool aarch64_draws_random(const uint8_t *code, size_t size);

@@ -17,15 +17,16 @@ enum {
 };
 
 static struct {
-	helper *own; /* QEMU's */
-	helper *trap_step; /* what it does first: a debugger in the guest may want a trap behind each instruction */
+	helper *own;	   /* QEMU's: it leaves the loop over blocks */
+	helper *trap_step; /* a debugger in the guest may want a trap behind each instruction: then it leaves the block */
 	void (*leave_block)(void *cpu);
 	int (*read_register)(void *cpu, GByteArray *bytes, int number);
 	void *const *cpu; /* QEMU's `current_cpu` of the thread that runs the vCPU */
 	GByteArray *bytes;
 	uint64_t expected;
 	int attempts;
-	bool open, proven, expects, spares;
+	bool open, proven, expects, leaves_next;
+	struct quick_pause_counts counts;
 } self;
 
 /* Whether the vCPU is to go on behind the PAUSE, and not at it: a helper that had to see to that itself would not do. */
@@ -40,21 +41,25 @@ static bool is_behind(void)
 	return rip == self.expected;
 }
 
-/* In the vCPU's thread. Like QEMU's, it never returns: both functions at its end jump back into QEMU's loop over blocks. */
+/* In the vCPU's thread. It never returns, nor does QEMU's. */
 static void go_on(void *env)
 {
-	bool spared = self.spares;
+	bool left = self.leaves_next;
 
-	self.spares = false;
+	self.leaves_next = false;
 	if (!self.cpu)
 		symbol_find("current_cpu", &self.cpu);
 	if (!self.proven && self.expects && self.attempts) {
-		self.attempts--;
 		self.proven = is_behind();
+		if (!self.proven && !--self.attempts)
+			fputs("bootlab-plugin: spin loops take this host longer than they need: no PAUSE was seen to end\n", stderr);
 	}
 	self.expects = false;
-	if (spared || !self.proven)
+	if (left || !self.proven) {
+		self.counts.qemus++;
 		self.own(env);
+	}
+	self.counts.ours++;
 	self.trap_step(env);
 	self.leave_block(*self.cpu);
 }
@@ -88,6 +93,8 @@ int quick_pause_open(char *message, size_t message_size)
 	memcpy(place, &ours, sizeof ours);
 	self.bytes = g_byte_array_new();
 	self.attempts = ATTEMPTS;
+	/* A machine that was kept may go on anywhere. */
+	self.leaves_next = true;
 	self.open = true;
 	return 0;
 }
@@ -103,7 +110,12 @@ void quick_pause_expect(uint64_t address)
 	self.expects = true;
 }
 
-void quick_pause_spare(void)
+void quick_pause_leave_next(void)
 {
-	self.spares = true;
+	self.leaves_next = true;
+}
+
+struct quick_pause_counts quick_pause_counts(void)
+{
+	return self.counts;
 }

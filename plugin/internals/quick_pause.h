@@ -4,8 +4,9 @@
  *
  * QEMU lets other vCPUs run there: it leaves its loop over blocks for that over vCPUs, which takes it longer than a spin loop's
  * own instructions, and a kernel that calibrates a timer spins for tens of millions of rounds. With one vCPU nobody waits. So
- * we have it leave the block alone. It looks for interrupts and due timers there as well, so the guest executes the same, at the
- * same time.
+ * we have it leave the block alone, as at the end of any other: it looks for interrupts then, and its budget of instructions ends
+ * at the next timer's deadline, whichever loop it is in. Whoever sets an earlier deadline has it leave both. So under -icount the
+ * guest executes the same, at the same time.
  *
  * QEMU calls its helpers through a table, and we put another function into it.
  */
@@ -16,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Before QEMU translates anything, on a machine of one vCPU. 0, or -ENOTSUP with one line in `message`: all is left as it was. */
+/* Before QEMU translates anything, with -icount and one vCPU. 0, or -ENOTSUP with one line in `message`: all is left as it was. */
 int quick_pause_open(char *message, size_t message_size);
 
 /*
@@ -26,7 +27,16 @@ int quick_pause_open(char *message, size_t message_size);
 bool quick_pause_asks(void);
 /* The PAUSE that the vCPU executes next ends at `address`. From a vCPU's callback. */
 void quick_pause_expect(uint64_t address);
-/* What the vCPU executes next is for QEMU's own helper. From a vCPU's callback. */
-void quick_pause_spare(void);
+/*
+ * The next PAUSE is for QEMU's own helper, which also ends what the instruction before it began: that interrupts wait, the resume
+ * flag. The first always is. From a vCPU's callback.
+ */
+void quick_pause_leave_next(void);
+
+/* How many PAUSEs went which way. */
+struct quick_pause_counts {
+	uint64_t ours, qemus;
+};
+struct quick_pause_counts quick_pause_counts(void);
 
 #endif

@@ -107,17 +107,19 @@ static void test_what_stores_to_no_device(void)
 	CHECK(!x86_stores_memory((const uint8_t[]){ 0x66, 0x89, 0x08 }, 3)); /* how Linux rings */
 }
 
-static void test_what_pauses_and_what_holds_interrupts(void)
+#define MAY_SHADOW(...) x86_may_shadow((const uint8_t[]){ __VA_ARGS__ }, sizeof(const uint8_t[]){ __VA_ARGS__ })
+
+static void test_what_may_pause_and_what_may_shadow(void)
 {
-	CHECK(x86_is_pause((const uint8_t[]){ 0xf3, 0x90 }, 2) && x86_is_pause((const uint8_t[]){ 0x66, 0xf3, 0x90 }, 3));
-	CHECK(!x86_is_pause((const uint8_t[]){ 0x90 }, 1) && !x86_is_pause((const uint8_t[]){ 0x66, 0x90 }, 2)); /* nop */
-	CHECK(!x86_is_pause((const uint8_t[]){ 0xf3 }, 1) && !x86_is_pause(NULL, 0));
-	CHECK(x86_holds_interrupts((const uint8_t[]){ 0xfb }, 1)); /* sti */
-	CHECK(x86_holds_interrupts((const uint8_t[]){ 0x8e, 0xd0 }, 2)); /* mov ss, eax */
-	CHECK(x86_holds_interrupts((const uint8_t[]){ 0x17 }, 1)); /* pop ss */
-	CHECK(!x86_holds_interrupts((const uint8_t[]){ 0x8e, 0xd8 }, 2)); /* mov ds, eax */
-	CHECK(!x86_holds_interrupts((const uint8_t[]){ 0xfa }, 1) && !x86_holds_interrupts((const uint8_t[]){ 0x8e }, 1)); /* cli */
-	CHECK(!x86_holds_interrupts(NULL, 0));
+	CHECK(x86_may_pause((const uint8_t[]){ 0xf3, 0x90 }, 2) && x86_may_pause((const uint8_t[]){ 0x66, 0xf3, 0x90 }, 3));
+	CHECK(!x86_may_pause((const uint8_t[]){ 0x90 }, 1) && !x86_may_pause((const uint8_t[]){ 0x66, 0x90 }, 2)); /* nop */
+	CHECK(!x86_may_pause((const uint8_t[]){ 0xf3 }, 1) && !x86_may_pause(NULL, 0));
+	CHECK(MAY_SHADOW(0xfb) && MAY_SHADOW(0x66, 0xfb)); /* sti */
+	CHECK(MAY_SHADOW(0x8e, 0xd0) && !MAY_SHADOW(0x8e, 0xd8) && !MAY_SHADOW(0x8e)); /* mov ss, eax; mov ds, eax */
+	CHECK(MAY_SHADOW(0x17) && MAY_SHADOW(0x0f, 0xb2, 0x26)); /* pop ss; lss */
+	CHECK(MAY_SHADOW(0xcf) && MAY_SHADOW(0x48, 0xcf) && MAY_SHADOW(0x0f, 0xaa)); /* iret, iretq, rsm */
+	CHECK(MAY_SHADOW(0x0f, 0x01, 0xd8) && !MAY_SHADOW(0x0f, 0x01, 0xd9) && !MAY_SHADOW(0x0f, 0x01)); /* vmrun, vmmcall */
+	CHECK(!MAY_SHADOW(0xfa) && !MAY_SHADOW(0x0f, 0x05) && !x86_may_shadow(NULL, 0)); /* cli, syscall */
 }
 
 static bool draws(bool (*of)(const uint8_t *, size_t), uint32_t word)
@@ -143,7 +145,7 @@ int main(void)
 {
 	struct flow_target target;
 
-	test_what_pauses_and_what_holds_interrupts();
+	test_what_may_pause_and_what_may_shadow();
 	test_what_draws_random_numbers();
 
 	test_what_stores_to_no_device();

@@ -16,7 +16,7 @@ typedef void helper(void *env);
 static struct {
 	uint64_t rip;
 	int own, steps, left;
-	bool tells_nothing;
+	bool tells_nothing, unwatched;
 	jmp_buf loop;
 } qemu;
 
@@ -81,13 +81,13 @@ static void run(uint64_t end, uint64_t rip)
 {
 	memset(&qemu, 0, offsetof(__typeof__(qemu), tells_nothing));
 	qemu.rip = rip;
-	if (quick_pause_asks())
+	if (quick_pause_asks() && !qemu.unwatched)
 		quick_pause_expect(end);
 	if (!setjmp(qemu.loop))
 		helper_info_pause.words[1](&qemu.rip);
 }
 
-static void test_which_tables_are_refused(void)
+static void test_what_is_refused(void)
 {
 	char message[128];
 
@@ -108,26 +108,36 @@ static void test_what_proves_it(void)
 	run(0x100002, 0x100002);
 	CHECK(qemu.own == 1 && quick_pause_asks());
 	qemu.tells_nothing = false;
+	quick_pause_expect(0x100002);
+	qemu.unwatched = true;
+	run(0, 0x100000); /* what was expected is of this PAUSE alone */
+	run(0, 0x100002);
+	CHECK(qemu.own == 1 && quick_pause_asks());
+	qemu.unwatched = false;
 	run(0x100002, 0x100002);
 	CHECK(!qemu.own && qemu.left == 1 && qemu.steps == 1 && !quick_pause_asks());
 	run(0, 0x200002); /* nobody is asked again */
 	CHECK(!qemu.own && qemu.left == 1 && qemu.steps == 1);
 }
 
-static void test_the_spared_one_is_for_qemu(void)
+static void test_the_one_that_is_left_is_for_qemu(void)
 {
-	quick_pause_spare();
+	struct quick_pause_counts counts;
+
+	quick_pause_leave_next();
 	run(0, 0x200002);
 	CHECK(qemu.own == 1 && !qemu.left);
 	run(0, 0x200002);
 	CHECK(!qemu.own && qemu.left == 1);
+	counts = quick_pause_counts();
+	CHECK(counts.ours == 3 && counts.qemus == 5);
 }
 
 int main(void)
 {
-	test_which_tables_are_refused();
+	test_what_is_refused();
 	test_what_proves_it();
-	test_the_spared_one_is_for_qemu();
+	test_the_one_that_is_left_is_for_qemu();
 	puts("test_quick_pause: ok");
 	return 0;
 }

@@ -1,7 +1,9 @@
 """The virtual clock repeats exactly: counts, marks and console, boot after boot and machine after machine."""
 
+import re
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 
 import pytest
 
@@ -58,3 +60,20 @@ def test_three_boots_are_identical(name: str, booted: Callable[[str], list[BootR
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_another_machine_measured_the_same(name: str, booted: Callable[[str], list[BootRecord]]) -> None:
     compare_with_record(booted(name)[0])
+
+
+def test_what_qemu_is_spared_at_a_pause_changes_nothing(
+    shop: Workshop, booted: Callable[[str], list[BootRecord]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The kernel spins by PAUSE for 100 ms while it calibrates a timer; QEMU itself goes around all vCPUs each time."""
+    prepared = prepare(shop, read_system(EXAMPLES / "debian-cloud.toml"))
+    engine = Engine(Store(tmp_path).start(RunKind.MEASURE, "pauses", {}))
+    told = {}
+    for way in ("told", "own"):
+        monkeypatch.setenv("BOOTLAB_QEMU_PAUSE", way)
+        (told[way],) = engine.boot_all([Job(way, prepared)])
+    said = (Path(told["told"].run) / "qemu.stderr").read_text()
+    counts = re.search(r"(\d+) PAUSEs went on at once, (\d+) around all vCPUs", said)
+    assert counts is not None and int(counts[1]) > 1_000_000 > int(counts[2]), said
+    assert are_identical([told["own"], told["told"], *booted("debian-cloud")])
+    assert told["own"].initcalls == told["told"].initcalls and told["own"].stamps == told["told"].stamps
