@@ -16,6 +16,11 @@ static const uint64_t REAL_MODE_END = 1 << 20;
 
 static bool open, tells;
 
+static void tell_it_is_slow(const char *why)
+{
+	fprintf(stderr, "bootlab-plugin: spin loops take this host longer than they need: %s\n", why);
+}
+
 static void on_expected(unsigned int vcpu, void *userdata)
 {
 	(void)vcpu;
@@ -38,15 +43,19 @@ void pauses_open(const qemu_info_t *info)
 	/* Without -icount how often a guest spins is what its host makes of it, and with more vCPUs the others wait. */
 	if (recording.config.arch != ARCH_X86_64 || recording.machine.shift < 0 || info->system.max_vcpus != 1)
 		return;
+	if (chosen && strcmp(chosen, "own") && strcmp(chosen, "told"))
+		fprintf(stderr, "bootlab-plugin: BOOTLAB_QEMU_PAUSE=%s: knows own and told\n", chosen);
 	if (chosen && !strcmp(chosen, "own"))
 		return;
-	/* A QEMU that nobody has looked at may do more in its helper. */
-	if (info->version.cur > QEMU_PLUGIN_LAST_VERSION)
+	/* It may do more in its helper. */
+	if (info->version.cur > QEMU_PLUGIN_LAST_VERSION) {
+		tell_it_is_slow("this QEMU is newer than all that were looked at");
 		return;
+	}
 	tells = chosen && !strcmp(chosen, "told");
 	open = !quick_pause_open(message, sizeof message);
 	if (!open)
-		fprintf(stderr, "bootlab-plugin: spin loops take this host longer than they need: %s\n", message);
+		tell_it_is_slow(message);
 }
 
 void pauses_watch(struct qemu_plugin_tb *tb, size_t n_insns)

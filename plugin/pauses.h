@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Spares the host QEMU's way around all vCPUs at each PAUSE of the only one (internals/quick_pause.h).
+ * Spares the host the way around all vCPUs that QEMU takes at each PAUSE, where there is one (internals/quick_pause.h).
  *
  * BOOTLAB_QEMU_PAUSE=own in the environment leaves QEMU as it is: the same boot, at the host's cost. BOOTLAB_QEMU_PAUSE=told has
  * us say at the end how many PAUSEs went which way.

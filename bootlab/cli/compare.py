@@ -1,5 +1,6 @@
 """`bootlab compare A B`: two systems, or two recorded runs, phase by phase; more of them, step by step."""
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -111,8 +112,9 @@ def compare(
     expect_hyperfine(hyperfine, [side.path for side in sides if side.path is not None])
     prepared = [_prepare(side, chosen, silent=json) for side in sides]
     _expect_beginnings(sides, prepared, asked.from_mark)
-    run = question.begin(store, asked)
-    with kept(run, "") if asked.clock == "virtual" else run.locked():
+    file = shlex.join(asked.systems)
+    run = question.begin(store, asked, file=file)
+    with kept(run, file) if asked.clock == "virtual" else run.locked():
         if asked.clock == "virtual":
             compared = _virtual(sides, asked.number, run, (chosen, asked.from_mark), silent=json)
         else:
@@ -178,7 +180,7 @@ class _Side:
 
     @property
     def named(self) -> str:
-        """Return what names it wherever this call was made from, and whatever run is the last by then."""
+        """Return what names it, whatever run is the last by then."""
         return str(self.path) if self.recorded is None else self.run
 
     @property
@@ -200,7 +202,7 @@ def _side(store: Store, name: str, price: str | None, settings: list[str] | None
         )
     run = store.find(name)
     recorded = recorded_boots(run)
-    return _Side(recorded.members[0].system, None, None, recorded, str(run.path))
+    return _Side(recorded.members[0].system, None, None, recorded, str(run.path.resolve()))
 
 
 def _refuse_early(sides: list[_Side], number: int | None) -> None:

@@ -4,7 +4,6 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated, Generic, TypeVar
 
 import typer
@@ -72,7 +71,7 @@ def settle(
 
 
 @contextmanager
-def kept(run: Run, system: Path | str) -> Iterator[None]:
+def kept(run: Run, system: object) -> Iterator[None]:
     """Keep every other bootlab out of a run, and say how to go on when it is interrupted or cannot be written.
 
     Raises InputError when another works on it.

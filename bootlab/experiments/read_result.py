@@ -27,7 +27,7 @@ def read_result(run: Run, form: type[ResultT]) -> ResultT:
 
 def interrupted(run: Run) -> InputError:
     """Return the error for a run without a result, with what goes on with it."""
-    again = run.resumed_by("SYSTEM")
+    again = run.resumed_by(run.file or "SYSTEM")
     return InputError(
         f"{run.path}: this run was interrupted and has no result yet",
         hint=f"go on with: {again}" if again is not None else None,

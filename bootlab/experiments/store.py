@@ -15,7 +15,6 @@ import fcntl
 import json
 import os
 import re
-import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -106,7 +105,7 @@ class Run:
     asked: dict[str, Any] = field(default_factory=dict)
     """The options it was started with."""
     file: str = ""
-    """The system file as it was given. Empty for a kind of run that does not say it, and in older ones."""
+    """The system file as it was given, of a comparison its sides. Empty for a kind of run that does not say it."""
 
     @property
     def result(self) -> Path:
@@ -120,10 +119,8 @@ class Run:
     def resumed_by(self, system: object) -> str | None:
         """Return the command that goes on with this run of a system file; None for one that cannot go on."""
         verb = _RESUMED_BY.get(self.kind)
-        if self.kind is RunKind.COMPARE:
-            # It has several, and says which. On the wall clock they take turns, and do not go on.
-            system = shlex.join(self.asked.get("systems") or ())
-            verb = verb if self.asked.get("clock") == "virtual" else None
+        if self.kind is RunKind.COMPARE and self.asked.get("clock") != "virtual":
+            return None  # its sides take turns, from the first boot to the last
         return f"{verb} {system} --resume {self.path}" if verb is not None else None
 
     def result_text(self) -> str:

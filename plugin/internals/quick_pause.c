@@ -47,6 +47,7 @@ static void go_on(void *env)
 	bool left = self.leaves_next;
 
 	self.leaves_next = false;
+	/* Each thread has its own, and this is the one that counts. */
 	if (!self.cpu)
 		symbol_find("current_cpu", &self.cpu);
 	if (!self.proven && self.expects && self.attempts) {

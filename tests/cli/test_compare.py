@@ -250,7 +250,11 @@ def test_what_a_comparison_does_not_go_on_with(place: Place) -> None:
             run(["compare", *words, "--resume", number, "--runs", str(place.runs)])
 
 
-def test_a_comparison_on_the_wall_clock_starts_anew(tmp_path: Path) -> None:
-    asked = {"systems": ["a.toml", "b.toml"], "digest": "", "clock": "wall", "number": 5}
-    stopped = Store(tmp_path).start(RunKind.COMPARE, "a-vs-b", asked)
+def test_a_comparison_on_the_wall_clock_starts_anew(place: Place) -> None:
+    sides = [place.system("base"), place.system("near", "near")]
+    asked = {"systems": sides, "digest": "", "clock": "wall", "number": 5}
+    stopped = Store(place.runs).start(RunKind.COMPARE, "base-vs-near", asked)
     assert stopped.resumed_by("SYSTEM") is None
+    with pytest.raises(InputError, match="on the wall clock the sides take turns") as refused:
+        run(["compare", *sides, "--resume", "last", "--runs", str(place.runs)])
+    assert refused.value.hint == "start anew, without --resume"
