@@ -76,7 +76,7 @@ struct stamp machine_now(const struct machine *machine, size_t charged)
 	if (machine->shift < 0)
 		return (struct stamp){ .t_ns = host_ns() - machine->host_start_ns, .instructions = -1 };
 	return (struct stamp){
-		.t_ns = machine->icount_get() - machine->icount_to_ns((int64_t)charged),
+		.t_ns = machine->icount_get() - machine->icount_to_ns((int64_t)charged) - machine->skipped_ns,
 		.instructions = machine->icount_get_raw() - (int64_t)charged,
 		.charged_ns = machine->charged_ns,
 	};

@@ -18,6 +18,7 @@ struct machine {
 	int shift; /* one instruction is 2**shift ns; -1: no -icount, host clock */
 	int64_t host_start_ns;
 	int64_t charged_ns; /* added to the virtual clock so far */
+	int64_t skipped_ns; /* the same, and in no stamp */
 	int64_t (*icount_get)(void);
 	int64_t (*icount_get_raw)(void);
 	int64_t (*icount_to_ns)(int64_t instructions);

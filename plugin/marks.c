@@ -54,7 +54,7 @@ static void await_no_more(const char *name)
 static void record_no_more(const char *name)
 {
 	for (size_t i = 0; i < recording.config.n_probes; i++)
-		if (!probe_repeats(&recording.config.probes[i]) && !strcmp(recording.config.probes[i].name, name))
+		if (probe_marks(&recording.config.probes[i]) && !strcmp(recording.config.probes[i].name, name))
 			marks.recorded[i] = true;
 	if (!strcmp(recording.config.user_after, name))
 		marks.user_after_recorded = true;
@@ -162,6 +162,18 @@ static void charge(size_t probe, struct stamp at)
 	instrument_charge(at, after);
 }
 
+/* The guest's clock goes on, and with it its ticks; ours stands still. */
+static void skip(size_t probe)
+{
+	int64_t ns = (int64_t)recording.config.probes[probe].ns;
+
+	marks.recorded[probe] = true;
+	if (!recording.clock_skips)
+		return;
+	recording.machine.skipped_ns += ns;
+	charged_clock_add(&recording.clock, ns);
+}
+
 /* QEMU runs it in the vCPU's thread, between two blocks. */
 static void on_time(void *opaque)
 {
@@ -190,6 +202,8 @@ static void on_probe(unsigned int vcpu, void *userdata)
 	}
 	if (probe->kind == PROBE_CHARGE) {
 		charge(index, machine_now(&recording.machine, userdata_n_insns(userdata)));
+	} else if (probe->kind == PROBE_SKIP) {
+		skip(index);
 	} else if (probe->kind == PROBE_CALLS) {
 		writer_call(&recording.writer, probe->name, machine_now(&recording.machine, userdata_n_insns(userdata)),
 			    registers_read(recording.registers.argument[0]) - marks.slide);
@@ -276,7 +290,7 @@ static void watch_probes(struct qemu_plugin_tb *tb, uint64_t address, size_t n_i
 
 		if (place == PLACE_NO || (place == PLACE_IF_CODE && !code_is_at(&probe->code, address)))
 			continue;
-		if (place == PLACE_IF_CODE && (probe->kind == PROBE_MARK || probe_repeats(probe))) {
+		if (place == PLACE_IF_CODE && (probe->kind == PROBE_MARK || probe->kind == PROBE_SKIP || probe_repeats(probe))) {
 			marks.slide_known = true;
 			marks.slide = address - probe->address;
 			writer_slide(&recording.writer, marks.slide);
@@ -300,7 +314,7 @@ static void tell(const char *feature, int refused, const char *why)
 
 static int set_timers(char *message, size_t message_size)
 {
-	int r = virtual_timers_open(message, message_size, &recording.timers);
+	int r = virtual_timers_open(&recording.machine.skipped_ns, message, message_size, &recording.timers);
 
 	for (size_t i = 0; !r && i < recording.config.n_timed_marks; i++) {
 		struct timed_mark *mark = &recording.config.timed_marks[i];
@@ -318,10 +332,14 @@ void marks_start(void)
 	bool is_virtual = recording.machine.shift >= 0;
 	int r;
 
-	if (config_charges(&recording.config)) {
+	if (config_charges(&recording.config) || config_skips(&recording.config)) {
 		r = is_virtual ? charged_clock_open(message, sizeof message, &recording.clock) : -ENOTSUP;
-		recording.clock_charged = !r;
-		tell("charges", r, message);
+		recording.clock_charged = !r && config_charges(&recording.config);
+		recording.clock_skips = !r && config_skips(&recording.config);
+		if (config_charges(&recording.config))
+			tell("charges", r, message);
+		if (config_skips(&recording.config))
+			tell("skip", r, message);
 	}
 	if (recording.config.n_timed_marks) {
 		r = is_virtual ? set_timers(message, sizeof message) : -ENOTSUP;

@@ -41,7 +41,7 @@ struct recording {
 	struct disk_reads reads; /* of all disks, where they are exact */
 	uint64_t disk_requests; /* doorbells of disks that were rung; counted where disks are exact */
 	struct charged_clock clock;
-	bool clock_charged; /* `clock` is open */
+	bool clock_charged, clock_skips; /* `clock` is open, and for which */
 	struct charges charges;
 	struct prices prices; /* of what leaves a guest of KVM */
 	struct virtual_timers timers;

@@ -235,7 +235,7 @@ static int begin(char *message, size_t message_size)
 	if (!r)
 		r = find_keys(message, message_size);
 	if (!r)
-		r = virtual_timers_open(message, message_size, &recording.timers);
+		r = virtual_timers_open(&recording.machine.skipped_ns, message, message_size, &recording.timers);
 	if (!r)
 		r = watch_open(&recording.config, recording.machine.shift, message, message_size, &screen.watch);
 	if (!r && recording.resumed)

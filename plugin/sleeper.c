@@ -27,7 +27,7 @@ static int find_key(char *message, size_t message_size)
 		return r;
 	sleeper.key = keyboard_find(&sleeper.keyboard, name);
 	if (sleeper.key >= 0)
-		return virtual_timers_open(message, message_size, &recording.timers);
+		return virtual_timers_open(&recording.machine.skipped_ns, message, message_size, &recording.timers);
 	snprintf(message, message_size, "this QEMU knows no key '%s'", name);
 	return -ENOTSUP;
 }

@@ -31,6 +31,8 @@
  *   past NAME                               the same: mark NAME, of whatever kind, was made before
  *   charge NAME ADDRESS CODE NS             every execution of this kernel address takes NS ns more of the virtual clock, decimal;
  *                                           one line a NAME
+ *   skip NAME ADDRESS CODE NS               the first execution of this kernel address takes NS ns of the guest's clock, decimal, in
+ *                                           which nothing happens but what its timers do; no time that is told holds them
  *   price CLASS KIND LOW HIGH CHANGES STATE NS  x86, arm64: a trap of this kind (profile_format.h; mmio_read mmio_write; in out ins
  *                                           outs cpuid rdmsr wrmsr cr_read cr_write hlt xsetbv wbinvd invd hypercall; sysreg_read
  *                                           sysreg_write wfi wfe hvc smc) whose number is LOW to HIGH, hexadecimal, takes NS ns more
@@ -127,7 +129,7 @@
  *   console T_NS INSTRUCTIONS SIZE          SIZE more bytes went out on the UART; the last of them, a line feed (or the last
  *                                           before the end), at T_NS
  *   exact FEATURE                           what the config asked for was proved to work here: `disks` (exactdisks), `network`,
- *                                           `model:DRIVE` (disk), `charges` (charge, price, touch), `traps` (traps, price, touch),
+ *                                           `model:DRIVE` (disk), `charges` (charge, price, touch), `skip`, `traps` (traps, price, touch),
  *                                           `screen`, `sleep` (asleep, press) or `timers` (at). Stands, as the next one, ahead of all that the
  *                                           guest did; but `refused network` wherever the peer was lost
  *   refused FEATURE WHY                     it was not, and is not done; WHY is the rest of the line. `device`: done, but a

@@ -45,7 +45,7 @@ from bootlab.measure.waking import (
 )
 from bootlab.profile.asked.marks import INITCALL, marks_looked_for
 from bootlab.profile.recorded.disk_requests import REQUESTS, disk_use, read_disk_requests
-from bootlab.profile.recorded.trace import DISKS, READS, SCREEN, TRAPS, PluginTrace, Stamp
+from bootlab.profile.recorded.trace import DISKS, READS, SCREEN, SKIP, TRAPS, PluginTrace, Stamp
 from bootlab.snapshot.asked import Beginning
 from bootlab.system import ClockKind, PowerOn, System
 from bootlab.targets.launch import Launch
@@ -280,7 +280,7 @@ def _remarks(
 
 def _refusals(trace: PluginTrace) -> list[str]:
     refused = dict(trace.refused)
-    without, unseen, uncounted = (refused.pop(feature, None) for feature in (TRAPS, SCREEN, READS))
+    without, unseen, uncounted, unmoved = (refused.pop(feature, None) for feature in (TRAPS, SCREEN, READS, SKIP))
     told = [f"exact {feature}: refused: {why}" for feature, why in refused.items()]
     if trace.settled[1]:
         told.append(f"exact disks: of {trace.settled[0]} waits for a disk {trace.settled[1]} were given up")
@@ -294,6 +294,8 @@ def _refusals(trace: PluginTrace) -> list[str]:
         lost.append(f"what is read from disks is not counted by phase: {uncounted}")
     if unseen is not None:
         lost.append(f"the screen is not looked at, and nothing is typed: {unseen}")
+    if unmoved is not None:
+        lost.append(f"the kernel's ticks are not moved, as clock.null_tick_us asks: {unmoved}")
     return [*lost, *(f"{line}: this boot may not repeat exactly" for line in told)]
 
 

@@ -92,25 +92,37 @@ static int read_calls(struct line *line, struct config *config)
 	return read_probe(line, PROBE_CALLS, config);
 }
 
-static int read_charge(struct line *line, struct config *config)
+/* A probe that takes time of the clock. */
+static int read_taking(struct line *line, enum probe_kind kind, struct config *config)
 {
 	uint64_t ns;
 	int r;
 
 	if (line->n_words != 5)
-		return line_complain(line, "expected: charge NAME ADDRESS CODE NS");
+		return line_complain(line, "expected: %s NAME ADDRESS CODE NS", line->words[0]);
 	if ((r = line_read_decimal(line, line->words[4], &ns)))
 		return r;
 	if (ns == 0 || ns > CHARGE_MAX_NS)
-		return line_complain(line, "charge %s: %s ns is not 1 to %" PRIu64, line->words[1], line->words[4], CHARGE_MAX_NS);
+		return line_complain(line, "%s %s: %s ns is not 1 to %" PRIu64, line->words[0], line->words[1], line->words[4],
+				     CHARGE_MAX_NS);
 	for (size_t i = 0; i < config->n_probes; i++)
-		if (config->probes[i].kind == PROBE_CHARGE && !strcmp(config->probes[i].name, line->words[1]))
-			return line_complain(line, "charge %s: a second line of this name", line->words[1]);
+		if (config->probes[i].kind == kind && !strcmp(config->probes[i].name, line->words[1]))
+			return line_complain(line, "%s %s: a second line of this name", line->words[0], line->words[1]);
 	line->n_words = 4;
-	r = read_probe(line, PROBE_CHARGE, config);
+	r = read_probe(line, kind, config);
 	if (!r)
 		config->probes[config->n_probes - 1].ns = ns;
 	return r;
+}
+
+static int read_charge(struct line *line, struct config *config)
+{
+	return read_taking(line, PROBE_CHARGE, config);
+}
+
+static int read_skip(struct line *line, struct config *config)
+{
+	return read_taking(line, PROBE_SKIP, config);
 }
 
 static int read_at(struct line *line, struct config *config)
@@ -207,7 +219,7 @@ static const struct {
 	{ "arch", read_arch },	 { "mark", read_mark }, { "entry", read_entry },	   { "image", read_image },
 	{ "calls", read_calls }, { "user", read_user }, { "guestmarks", read_guestmarks }, { "stop", read_stop },
 	{ "uart", read_uart },	 { "moved", read_moved }, { "pause", read_pause },
-	{ "charge", read_charge }, { "at", read_at },	{ "network", read_network },
+	{ "charge", read_charge }, { "skip", read_skip }, { "at", read_at }, { "network", read_network },
 	{ "price", price_line_read }, { "touch", touch_line_read },
 	{ "kvm", kvm_line_read }, { "asleep", asleep_line_read }, { "press", press_line_read },
 	{ "slide", slide_line_read }, { "past", past_line_read },
@@ -230,7 +242,7 @@ static int read_line(struct line *line, struct config *config)
 static bool mark_exists(const struct config *config, const char *name)
 {
 	for (size_t i = 0; i < config->n_probes; i++)
-		if (!probe_repeats(&config->probes[i]) && !strcmp(config->probes[i].name, name))
+		if (probe_marks(&config->probes[i]) && !strcmp(config->probes[i].name, name))
 			return true;
 	for (size_t i = 0; i < config->n_timed_marks; i++)
 		if (!strcmp(config->timed_marks[i].name, name))

@@ -22,6 +22,8 @@ enum {
 /* A timer that is gone once it has been due: QEMU forgets it before it calls. */
 struct call {
 	alignas(max_align_t) unsigned char timer[TIMER_SIZE];
+	const struct virtual_timers *timers;
+	int64_t t_ns, skipped_ns; /* when, and what had been skipped as the timer was set */
 	void (*function)(void *opaque);
 	void *opaque;
 };
@@ -34,9 +36,9 @@ static void ignore(void *opaque)
 	(void)opaque;
 }
 
-int virtual_timers_open(char *message, size_t message_size, struct virtual_timers *ret)
+int virtual_timers_open(const int64_t *skipped_ns, char *message, size_t message_size, struct virtual_timers *ret)
 {
-	struct virtual_timers timers;
+	struct virtual_timers timers = { .skipped_ns = skipped_ns };
 	bool (*is_set)(void *timer);
 	uint64_t (*time_of)(void *timer);
 	void (*unset)(void *timer);
@@ -76,10 +78,21 @@ int virtual_timers_open(char *message, size_t message_size, struct virtual_timer
 	return -ENOTSUP;
 }
 
+static void set_call(struct call *call)
+{
+	call->skipped_ns = *call->timers->skipped_ns;
+	call->timers->set(call->timer, call->t_ns + call->skipped_ns);
+}
+
 static void on_due(void *opaque)
 {
 	struct call call = *(struct call *)opaque;
 
+	/* What was skipped since then is still to come. */
+	if (call.skipped_ns != *call.timers->skipped_ns) {
+		set_call(opaque);
+		return;
+	}
 	free(opaque);
 	call.function(call.opaque);
 }
@@ -91,11 +104,13 @@ int virtual_timers_add(const struct virtual_timers *timers, int64_t t_ns, void (
 
 	if (!call)
 		return -ENOMEM;
+	call->timers = timers;
+	call->t_ns = t_ns;
 	call->function = function;
 	call->opaque = opaque;
 	taken = lock_take_unless_held(&timers->lock);
 	timers->init(call->timer, NULL, QEMU_CLOCK_VIRTUAL, SCALE_NS, 0, on_due, call);
-	timers->set(call->timer, t_ns);
+	set_call(call);
 	if (taken)
 		lock_give(&timers->lock);
 	return 0;

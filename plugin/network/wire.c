@@ -171,7 +171,7 @@ void network_open(void (*answered)(const char *name))
 		r = recording.devices_settle ? 0 : block_io_open(message, sizeof message, &recording.disks);
 		recording.devices_settle = !r;
 		if (!r)
-			r = virtual_timers_open(message, sizeof message, &recording.timers);
+			r = virtual_timers_open(&recording.machine.skipped_ns, message, sizeof message, &recording.timers);
 		if (!r)
 			r = network_card_open(recording.config.network_name, message, sizeof message, &network.card);
 	}

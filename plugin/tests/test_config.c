@@ -25,6 +25,7 @@ static const char WHOLE[] = "# made by bootlab\n"
 			    "disk disk0 flash\n"
 			    "keepwrites disk0\n"
 			    "charge serial ffffffff81003000 e8db9106004155b9 2500\n"
+			    "skip ticks ffffffff81004000 e8db9106004155b9 1500000\n"
 			    "price pio_kvm in 40 43 0 0 900\n"
 			    "price cr cr_write 0 0 fffffff5 1 800\n"
 			    "touch fault_2M 200000 8000000 21 60000\n"
@@ -72,7 +73,7 @@ static void test_whole(void)
 
 	CHECK(read_text(WHOLE, message, &config) == 0);
 	CHECK(config.arch == ARCH_X86_64);
-	CHECK(config.n_probes == 9);
+	CHECK(config.n_probes == 10);
 	CHECK(config.probes[0].kind == PROBE_IMAGE && config.probes[0].address == 0x10200);
 	CHECK(config.probes[0].code.size == 6 && config.probes[0].code.any[1] && !config.probes[0].code.any[2]);
 	CHECK(!config.probes[0].after[0] && !strcmp(config.probes[1].after, "suspending"));
@@ -87,7 +88,9 @@ static void test_whole(void)
 	CHECK(config.modelled_disks[1].kind == DISK_FLASH && config.modelled_disks[1].figures[DISK_TURN_NS] == 0);
 	CHECK(config.modelled_disks[1].keeps_writes && !config.modelled_disks[0].keeps_writes);
 	CHECK(config.probes[7].kind == PROBE_CHARGE && config.probes[7].ns == 2500 && probe_repeats(&config.probes[7]));
-	CHECK(config.probes[8].kind == PROBE_MARK && !strcmp(config.probes[8].after, "suspending") && !config.probes[8].from_high);
+	CHECK(config.probes[8].kind == PROBE_SKIP && config.probes[8].ns == 1500000 && config_skips(&config));
+	CHECK(!probe_repeats(&config.probes[8]) && !probe_marks(&config.probes[8]) && probe_marks(&config.probes[0]));
+	CHECK(config.probes[9].kind == PROBE_MARK && !strcmp(config.probes[9].after, "suspending") && !config.probes[9].from_high);
 	CHECK(!strcmp(config.asleep_after, "suspending") && !strcmp(config.press.key, "wake"));
 	CHECK(!strcmp(config.press.after, "suspending") && config.press.t_ns == 3000000000);
 	CHECK(config.n_timed_marks == 1 && config.timed_marks[0].t_ns == 500000000);
@@ -187,6 +190,8 @@ static void test_bad_lines(void)
 		{ "arch aarch64\ncharge a 1 00112233 0\n", "boot.conf:2: charge a: 0 ns is not 1 to 3600000000000" },
 		{ "arch aarch64\ncharge a 1 00112233 -5\n", "boot.conf:2: '-5' must be a decimal number" },
 		{ "arch aarch64\ncharge a 1 00112233 5\nstop a\n", "boot.conf:3: stop a: there is no mark a" },
+		{ "arch aarch64\nskip a 1 00112233 5\nstop a\n", "boot.conf:3: stop a: there is no mark a" },
+		{ "arch aarch64\nskip a 1 00112233 0\n", "boot.conf:2: skip a: 0 ns is not 1 to 3600000000000" },
 		{ "arch aarch64\ncharge a 1 00112233 5\ncharge a 2 00112233 5\n", "boot.conf:3: charge a: a second line" },
 		{ "arch riscv64\nprice a in 0 1 0 0 5\n", "boot.conf:2: price: the traps of x86_64 and aarch64 alone are known" },
 		{ "arch riscv64\ntouch a 0 1 12 5\n", "boot.conf:2: touch: for x86_64 and aarch64 alone" },

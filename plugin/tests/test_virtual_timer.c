@@ -87,7 +87,9 @@ static void check_refused(void)
 	struct virtual_timers timers;
 	char message[128] = "";
 
-	CHECK(virtual_timers_open(message, sizeof message, &timers) == -ENOTSUP && !qemu.held);
+	const int64_t skipped_ns = 0;
+
+	CHECK(virtual_timers_open(&skipped_ns, message, sizeof message, &timers) == -ENOTSUP && !qemu.held);
 	CHECK(!strcmp(message, "a timer does not keep the time that it was given"));
 }
 
@@ -96,7 +98,9 @@ int main(void)
 	struct virtual_timers timers;
 	char message[128];
 
-	CHECK(virtual_timers_open(message, sizeof message, &timers) == 0 && !qemu.held);
+	int64_t skipped_ns = 0;
+
+	CHECK(virtual_timers_open(&skipped_ns, message, sizeof message, &timers) == 0 && !qemu.held);
 	CHECK(virtual_timers_add(&timers, 500000000, fire, &qemu.fired) == 0 && !qemu.held);
 	CHECK(qemu.latest->t_ns == 500000000 && qemu.fired == 0);
 	qemu.latest->function(qemu.latest->opaque); /* and the timer is gone */
@@ -106,6 +110,19 @@ int main(void)
 	qemu.held = false;
 	qemu.latest->function(qemu.latest->opaque);
 	CHECK(qemu.fired == 2);
+	/* A time that is skipped meanwhile is waited for as well. */
+	CHECK(virtual_timers_add(&timers, 600000000, fire, &qemu.fired) == 0);
+	skipped_ns = 1500;
+	qemu.held = true;
+	qemu.latest->function(qemu.latest->opaque);
+	CHECK(qemu.fired == 2 && qemu.latest->t_ns == 600001500);
+	qemu.held = false;
+	qemu.latest->function(qemu.latest->opaque);
+	CHECK(qemu.fired == 3);
+	CHECK(virtual_timers_add(&timers, 700000000, fire, &qemu.fired) == 0 && qemu.latest->t_ns == 700001500);
+	qemu.latest->function(qemu.latest->opaque);
+	CHECK(qemu.fired == 4);
+	skipped_ns = 0;
 	qemu.rounds = true;
 	check_refused();
 	qemu.rounds = false;

@@ -231,3 +231,8 @@ def test_what_was_charged_for_is_that_up_to_ready(tmp_path: Path) -> None:
 def test_exits_that_could_not_be_counted_are_a_remark(tmp_path: Path) -> None:
     record = filled(tmp_path, "refused traps no such symbol", "guest ready 90 90")
     assert record.remarks == ["exits of KVM are neither counted nor charged: no such symbol"]
+
+
+def test_ticks_that_could_not_be_moved_are_a_remark(tmp_path: Path) -> None:
+    record = filled(tmp_path, "refused skip no such symbol", "guest ready 90 90")
+    assert record.remarks == ["the kernel's ticks are not moved, as clock.null_tick_us asks: no such symbol"]

@@ -38,6 +38,7 @@ def key(base: dict[str, Any], **changes: Any) -> str:
         (PC, {"clock": {"shift": 1}}),
         (PC, {"clock": {"charges": {"vfs_read": 1000}}}),
         (PC, {"clock": {"host_model": "lean"}}),
+        (PC, {"clock": {"skipped_ns": 1_000_000}}),
         (PC, {"storage": {"mb_s": 20.0}}),
         (PC, {"disks": [{**DISK, "model": "hdd"}]}),
         (PC, {"disks": [{**DISK, "attach": "nvme"}]}),

@@ -65,6 +65,10 @@ _INITCALLS_END_CALLED_FROM = "kernel_init_freeable"
 _INITCALLS_END = ("kunit_run_all_tests", "wait_for_initramfs")
 _INITCALLS_END_LATER = ("console_on_rootfs", "prepare_namespace", "free_initmem")
 
+# The last function of start_kernel(), never inlined: the timer's ticks are under way, and no thread, initcall or driver
+# has run yet. Time that passes here moves the ticks against all that is to come.
+_TICKS_RUN: Final = "rest_init"
+
 
 class Symbols(Protocol):
     """What is needed of a kernel's symbol table; `bootlab.symbols.table.SymbolTable` has it."""
@@ -136,6 +140,22 @@ def call_lines(symbols: Symbols, functions: Sequence[str]) -> tuple[tuple[str, .
     maker = _Maker(symbols)
     found = tuple(name for name in functions if maker.add_first_found("calls", name, (name,)))
     return found, tuple(maker.lines)
+
+
+def skip_line(symbols: Symbols, ns: int) -> str:
+    """Return the line that moves the kernel's ticks by `ns` against its work; empty for 0.
+
+    Raises InputError for a kernel in which there is no place for it.
+    """
+    if not ns:
+        return ""
+    maker = _Maker(symbols)
+    if not maker.add_first_found("skip", "ticks", (_TICKS_RUN,)):
+        raise InputError(
+            f"clock.null_tick_us: this kernel has no function {_TICKS_RUN!r}, at which its ticks would be moved",
+            hint="leave clock.null_tick_us out: null changes then re-roll all but the moment of a tick",
+        )
+    return f"{maker.lines[-1]} {ns}\n"
 
 
 def marks_looked_for(config: str) -> frozenset[str]:

@@ -19,6 +19,7 @@ from bootlab.kept_file import read_kept_bytes
 DISKS: Final = "disks"
 """What the plugin calls disks that answer at once."""
 TRAPS: Final = "traps"
+SKIP: Final = "skip"
 """What it calls counting, or charging, what would leave a guest of KVM."""
 
 READS: Final = "reads"

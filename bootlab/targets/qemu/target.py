@@ -13,7 +13,7 @@ from bootlab.build.cache import Cache, file_sha256
 from bootlab.build.plugin import find_plugin
 from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError, MissingTool
-from bootlab.profile.asked.marks import arch_line, make_plugin_config
+from bootlab.profile.asked.marks import arch_line, make_plugin_config, skip_line
 from bootlab.profile.asked.stage_marks import LoadedFile, stage_lines
 from bootlab.profile.recorded.about import PROFILE
 from bootlab.profile.recorded.card_reads import CARD_LOG, TRACE_EVENT
@@ -357,15 +357,17 @@ def _plugin_config(
             hint="kernel.symbols names its System.map or vmlinux; or leave [marks] out",
         )
     if symbols is None:
-        if system.clock.charges:
-            raise InputError("clock.charges: the symbols of this kernel cannot be read, so its calls are not seen")
+        if system.clock.charges or system.clock.skipped_ns:
+            key = "charges" if system.clock.charges else "null_tick_us"
+            raise InputError(f"clock.{key}: the symbols of this kernel cannot be read, so its calls are not seen")
         # A kernel whose symbols cannot be had still has its guest marks.
         lines = [arch_line(system.machine.arch, None), *stages, "guestmarks", *([f"stop {stop}"] if stop else [])]
         return "".join(f"{line}\n" for line in lines)
     known = tuple(symbol for symbol in watch if symbols.address(symbol) is not None)
-    return make_plugin_config(
+    config = make_plugin_config(
         symbols, marks=system.marks, charges=system.clock.charges, watch=known, stop=stop, stages=stages
-    ).text
+    )
+    return config.text + skip_line(symbols, system.clock.skipped_ns)
 
 
 def _further_lines(system: System) -> str:

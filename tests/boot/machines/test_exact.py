@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -77,3 +78,24 @@ def test_what_qemu_is_spared_at_a_pause_changes_nothing(
     assert counts is not None and int(counts[1]) > 1_000_000 > int(counts[2]), said
     assert are_identical([told["own"], told["told"], *booted("debian-cloud")])
     assert told["own"].initcalls == told["told"].initcalls and told["own"].stamps == told["told"].stamps
+
+
+@pytest.mark.parametrize("name", ["debian-cloud", "debian-arm64"])
+def test_ticks_are_moved_against_the_work_and_no_time_holds_it(
+    name: str, shop: Workshop, booted: Callable[[str], list[BootRecord]], tmp_path: Path
+) -> None:
+    """The guest's clock goes on by 1.5 ms before its initcalls; ours does not, and ticks meet other work."""
+    moved_ns = 1_500_000
+    system = read_system(EXAMPLES / f"{name}.toml").with_part("clock", skipped_ns=moved_ns)
+    job = Job("moved", prepare(shop, system))
+    moved, again = Engine(Store(tmp_path).start(RunKind.MEASURE, name, {})).boot_all([job, replace(job, label="again")])
+    still = booted(name)[0]
+    assert are_identical([moved, again]) and moved.outcome is Outcome.READY and moved.remarks == still.remarks
+    assert moved.marks[m.START_KERNEL] == still.marks[m.START_KERNEL]
+    assert abs(moved.marks[m.INITCALLS_START] - still.marks[m.INITCALLS_START]) < 100_000
+    assert moved.ready_ns is not None and still.ready_ns is not None
+    assert 0 < abs(moved.ready_ns - still.ready_ns) < 4 * moved_ns
+    if name == "debian-cloud":  # where the console's lines are stamped, that hold the guest's clock
+        guest, before = moved.guest_clock, still.guest_clock
+        assert guest is not None and before is not None
+        assert abs(guest.since_ns - before.since_ns - moved_ns) < 100_000

@@ -5,7 +5,7 @@ from bisect import bisect_right
 import pytest
 
 from bootlab.errors import InputError
-from bootlab.profile.asked.marks import PluginConfig, make_plugin_config, marks_looked_for
+from bootlab.profile.asked.marks import PluginConfig, make_plugin_config, marks_looked_for, skip_line
 
 X86_64 = {
     "startup_64": 0xFFFFFFFF81000000,
@@ -164,3 +164,11 @@ def test_charges_are_lines_of_their_own_and_an_unknown_function_is_named() -> No
     assert "charge" not in make(X86_64).text
     with pytest.raises(InputError, match=r"clock\.charges\.no_such: this kernel has no function 'no_such'"):
         make(X86_64, charges={"no_such": 1})
+
+
+def test_ticks_are_moved_at_the_end_of_start_kernel_or_the_key_is_named() -> None:
+    line = skip_line(Table("x86_64", X86_64), 1_500_000)
+    assert line.startswith(f"skip ticks {X86_64['rest_init']:x} ") and line.endswith(" 1500000\n")
+    assert skip_line(Table("riscv64", RISCV64), 0) == ""
+    with pytest.raises(InputError, match=r"clock\.null_tick_us: this kernel has no function 'rest_init'"):
+        skip_line(Table("riscv64", RISCV64), 1)
