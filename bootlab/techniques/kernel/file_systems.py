@@ -125,8 +125,11 @@ TECHNIQUES = (
                 "One more pseudo file system to register, and its users with it: USB gadgets, the storage "
                 "target, network console."
             ),
-            cost="what is configured through /sys/kernel/config is gone",
-            risk=Risk.FUNCTION,
+            cost=(
+                "what is configured through /sys/kernel/config is gone, and so are the reports by which an encrypted "
+                "guest (SEV-SNP, TDX) proves what it runs"
+            ),
+            risk=Risk.SECURITY,
             published=(Published("-7 KB of compressed kernel", BOOTLIN_2019),),
         ),
         WantedOptions(

@@ -5,15 +5,30 @@ from dataclasses import replace
 from bootlab.sources import PATCHES
 from bootlab.system import System
 from bootlab.techniques.changes.command_line import word_value
-from bootlab.techniques.changes.kernel_options import WantedOptions, kernel_change, kernel_proof, off, rebuilt_kernel
+from bootlab.techniques.changes.kernel_options import (
+    WantedOptions,
+    kernel_change,
+    kernel_proof,
+    off,
+    option_value,
+    rebuilt_kernel,
+)
 from bootlab.techniques.model.evidence import Measured
-from bootlab.techniques.model.proofs import initcalls_gone, never_runs
+from bootlab.techniques.model.proofs import initcalls_gone, line_changes, never_runs
 from bootlab.techniques.model.published import LINUX_612, VENTURA_2024, Published, none_published
 from bootlab.techniques.model.removed_work import Removes
 from bootlab.techniques.model.subjects import IPV6
 from bootlab.techniques.model.technique import Risk, Technique, Text
 
 PATCH = PATCHES / "linux" / "ipconfig-no-wait.patch"
+
+_PERTURB_ORDER = 8
+
+
+def _has_large_table(system: System, measured: Measured) -> str | None:
+    built = option_value(system, measured, "INET_TABLE_PERTURB_ORDER")
+    smaller = built is not None and built.isdigit() and int(built) <= _PERTURB_ORDER
+    return f"INET_TABLE_PERTURB_ORDER is {built} already" if smaller else None
 
 
 def _configured_elsewhere(system: System, measured: Measured) -> str | None:
@@ -95,6 +110,26 @@ TECHNIQUES = (
         WantedOptions(off("IPV6")),
         shows=initcalls_gone("inet6_init"),
         removes=IPV6.also("addrconf_init"),
+    ),
+    rebuilt_kernel(
+        "kernel_source_ports_small",
+        Text(
+            summary="builds with 1 KiB in the place of 256 for the source ports of TCP connections",
+            mechanism=(
+                "inet_hashinfo2_init() clears a table of 2^16 numbers, whatever the memory, and the first connection "
+                "that the system opens fills it with random ones (RFC 6056, algorithm 4)."
+            ),
+            cost="who watches the ports of some connections can more easily tell the next ones of the others",
+            risk=Risk.SECURITY,
+            published=(none_published(f"{LINUX_612}, net/ipv4/Kconfig"),),
+        ),
+        WantedOptions(
+            {"INET_TABLE_PERTURB_ORDER": str(_PERTURB_ORDER)},
+            gates={"EXPERT": "y"},
+            needs=("INET",),
+            applies=_has_large_table,
+        ),
+        shows=line_changes(r"Table-perturb hash table entries: (\d+)"),
     ),
     rebuilt_kernel(
         "kernel_netfilter_off",
