@@ -54,7 +54,7 @@ static void await_no_more(const char *name)
 static void record_no_more(const char *name)
 {
 	for (size_t i = 0; i < recording.config.n_probes; i++)
-		if (probe_marks(&recording.config.probes[i]) && !strcmp(recording.config.probes[i].name, name))
+		if (!probe_repeats(&recording.config.probes[i]) && !strcmp(recording.config.probes[i].name, name))
 			marks.recorded[i] = true;
 	if (!strcmp(recording.config.user_after, name))
 		marks.user_after_recorded = true;
@@ -104,6 +104,18 @@ static void unlock(void)
 }
 
 /* Called with the lock held, after the record of `name` is written. */
+/* The guest's clock goes on, and with it its ticks; ours stands still. */
+static void skip_if_asked(const char *name)
+{
+	int64_t ns = (int64_t)recording.config.skip_ns;
+
+	/* A guest can say the name of any mark, later. */
+	if (!recording.clock_skips || recording.machine.skipped_ns || strcmp(name, recording.config.skip_at))
+		return;
+	recording.machine.skipped_ns += ns;
+	charged_clock_add(&recording.clock, ns);
+}
+
 static void stop_if_asked(const char *name, struct stamp at)
 {
 	recording_tell_write_error();
@@ -134,6 +146,7 @@ static void follow_mark(const char *name, struct stamp at)
 	sleeper_keep_mark(name, at);
 	if (!marks.paused && !strcmp(name, recording.config.pause))
 		marks.pause_due = marks.paused = true;
+	skip_if_asked(name);
 	stop_if_asked(name, at);
 }
 
@@ -160,18 +173,6 @@ static void charge(size_t probe, struct stamp at)
 	after.t_ns += (int64_t)ns;
 	after.charged_ns += (int64_t)ns;
 	instrument_charge(at, after);
-}
-
-/* The guest's clock goes on, and with it its ticks; ours stands still. */
-static void skip(size_t probe)
-{
-	int64_t ns = (int64_t)recording.config.probes[probe].ns;
-
-	marks.recorded[probe] = true;
-	if (!recording.clock_skips)
-		return;
-	recording.machine.skipped_ns += ns;
-	charged_clock_add(&recording.clock, ns);
 }
 
 /* QEMU runs it in the vCPU's thread, between two blocks. */
@@ -202,8 +203,6 @@ static void on_probe(unsigned int vcpu, void *userdata)
 	}
 	if (probe->kind == PROBE_CHARGE) {
 		charge(index, machine_now(&recording.machine, userdata_n_insns(userdata)));
-	} else if (probe->kind == PROBE_SKIP) {
-		skip(index);
 	} else if (probe->kind == PROBE_CALLS) {
 		writer_call(&recording.writer, probe->name, machine_now(&recording.machine, userdata_n_insns(userdata)),
 			    registers_read(recording.registers.argument[0]) - marks.slide);
@@ -290,7 +289,7 @@ static void watch_probes(struct qemu_plugin_tb *tb, uint64_t address, size_t n_i
 
 		if (place == PLACE_NO || (place == PLACE_IF_CODE && !code_is_at(&probe->code, address)))
 			continue;
-		if (place == PLACE_IF_CODE && (probe->kind == PROBE_MARK || probe->kind == PROBE_SKIP || probe_repeats(probe))) {
+		if (place == PLACE_IF_CODE && (probe->kind == PROBE_MARK || probe_repeats(probe))) {
 			marks.slide_known = true;
 			marks.slide = address - probe->address;
 			writer_slide(&recording.writer, marks.slide);
@@ -330,15 +329,16 @@ void marks_start(void)
 {
 	char message[512] = "needs the virtual clock, -icount shift=0,sleep=off";
 	bool is_virtual = recording.machine.shift >= 0;
+	bool charges = config_charges(&recording.config), skips = recording.config.skip_at[0];
 	int r;
 
-	if (config_charges(&recording.config) || config_skips(&recording.config)) {
+	if (charges || skips) {
 		r = is_virtual ? charged_clock_open(message, sizeof message, &recording.clock) : -ENOTSUP;
-		recording.clock_charged = !r && config_charges(&recording.config);
-		recording.clock_skips = !r && config_skips(&recording.config);
-		if (config_charges(&recording.config))
+		recording.clock_charged = !r && charges;
+		recording.clock_skips = !r && skips;
+		if (charges)
 			tell("charges", r, message);
-		if (config_skips(&recording.config))
+		if (skips)
 			tell("skip", r, message);
 	}
 	if (recording.config.n_timed_marks) {

@@ -26,13 +26,13 @@
  *   stop NAME                               end the machine when mark NAME, of whatever kind, is recorded
  *   pause NAME                              the machine stands still when mark NAME, of whatever kind, is recorded for the first
  *                                           time, at the end of the block that the mark begins; QMP's `cont` lets it go on
+ *   skip NAME NS                            as the mark line's NAME is recorded the guest's clock goes on by NS ns, decimal, in which
+ *                                           nothing happens but what QEMU's own timers do; no time that is told holds them
  *   slide HEX                               of a machine that goes on from a moment of its boot: where its kernel lies, as the
  *                                           trace of that boot says it
  *   past NAME                               the same: mark NAME, of whatever kind, was made before
  *   charge NAME ADDRESS CODE NS             every execution of this kernel address takes NS ns more of the virtual clock, decimal;
  *                                           one line a NAME
- *   skip NAME ADDRESS CODE NS               the first execution of this kernel address takes NS ns of the guest's clock, decimal, in
- *                                           which nothing happens but what its timers do; no time that is told holds them
  *   price CLASS KIND LOW HIGH CHANGES STATE NS  x86, arm64: a trap of this kind (profile_format.h; mmio_read mmio_write; in out ins
  *                                           outs cpuid rdmsr wrmsr cr_read cr_write hlt xsetbv wbinvd invd hypercall; sysreg_read
  *                                           sysreg_write wfi wfe hvc smc) whose number is LOW to HIGH, hexadecimal, takes NS ns more

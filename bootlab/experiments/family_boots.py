@@ -11,11 +11,10 @@ from bootlab.errors import InputError
 from bootlab.experiments.engine import Engine, Job
 from bootlab.experiments.family import FRESH, NULL, Family, wanted_boots
 from bootlab.experiments.making import Making
-from bootlab.experiments.null_change import null_change
 from bootlab.experiments.verdict import NEAR_FRESH
 from bootlab.measure.prepare import prepare
 from bootlab.measure.record import BootRecord, Outcome
-from bootlab.system import ClockKind, System
+from bootlab.system import ClockKind, System, null_change
 from bootlab.targets.target import Prepared
 
 _Made = TypeVar("_Made")

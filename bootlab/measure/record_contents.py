@@ -104,6 +104,7 @@ def fill_record(seen: ObservedBoot, ending: Ending, run: HostRun, pictures: Sequ
         idle_ns=trace.idle_ns(ready) if trace is not None and ready is not None else None,
         charged_ns=ready.charged_ns if ready is not None else 0,
         charges=_charges(seen, trace),
+        skipped_ns=system.clock.skipped_ns if _why_unmoved(system, trace) == "" else 0,
         price=price_record(system, trace, ready) if ending.outcome is Outcome.READY else None,
         marks=marks,
         drivers=_list_drivers(trace),
@@ -271,6 +272,7 @@ def _remarks(
     return [
         *seen.prepared.files.remarks,
         *([] if trace is None else _refusals(trace)),
+        *([f"the kernel's ticks are not moved: {why}"] if (why := _why_unmoved(seen.system, trace)) else []),
         *run.remarks,
         *([] if trace is None else screen_remarks(config, trace, pictures)),
         *_turned_timings(seen.system, marks),
@@ -278,9 +280,18 @@ def _remarks(
     ]
 
 
+def _why_unmoved(system: System, trace: PluginTrace | None) -> str:
+    """Return why ticks that were to be moved were not; empty where they were, or were not to be."""
+    if not system.clock.skipped_ns:
+        return ""
+    if trace is None or m.INITCALLS_START not in trace.marks:
+        return f"the boot did not come by {m.INITCALLS_START}"
+    return trace.refused.get(SKIP, "")
+
+
 def _refusals(trace: PluginTrace) -> list[str]:
     refused = dict(trace.refused)
-    without, unseen, uncounted, unmoved = (refused.pop(feature, None) for feature in (TRAPS, SCREEN, READS, SKIP))
+    without, unseen, uncounted, _ = (refused.pop(feature, None) for feature in (TRAPS, SCREEN, READS, SKIP))
     told = [f"exact {feature}: refused: {why}" for feature, why in refused.items()]
     if trace.settled[1]:
         told.append(f"exact disks: of {trace.settled[0]} waits for a disk {trace.settled[1]} were given up")
@@ -294,8 +305,6 @@ def _refusals(trace: PluginTrace) -> list[str]:
         lost.append(f"what is read from disks is not counted by phase: {uncounted}")
     if unseen is not None:
         lost.append(f"the screen is not looked at, and nothing is typed: {unseen}")
-    if unmoved is not None:
-        lost.append(f"the kernel's ticks are not moved, as clock.null_tick_us asks: {unmoved}")
     return [*lost, *(f"{line}: this boot may not repeat exactly" for line in told)]
 
 

@@ -204,11 +204,17 @@ class BootClock(Part):
     skipped_ns: int = Field(default=0, ge=0, le=10**9, exclude_if=lambda value: not value)
     """For `virtual` only: how far the kernel's ticks are moved against its work, as a null change does; in no time."""
 
+    @property
+    def moves_ticks(self) -> str | None:
+        """Return the key by which ticks are moved, in this boot or in null changes of it; None where they are not."""
+        if self.null_tick_us is not None:
+            return "clock.null_tick_us"
+        return "clock.skipped_ns" if self.skipped_ns else None
+
     @model_validator(mode="after")
     def _charges_are_of_the_virtual_clock(self) -> Self:
-        if self.kind is not ClockKind.VIRTUAL and (self.null_tick_us is not None or self.skipped_ns):
-            key = "null_tick_us" if self.null_tick_us is not None else "skipped_ns"
-            raise ValueError(f'{key} moves ticks on the virtual clock; kind is "{self.kind.value}"')
+        if self.kind is not ClockKind.VIRTUAL and self.moves_ticks is not None:
+            raise ValueError(f'{self.moves_ticks} moves ticks on the virtual clock; kind is "{self.kind.value}"')
         if self.host_model is not None and self.kind is not ClockKind.VIRTUAL:
             raise ValueError(f'host_model is charged to the virtual clock; kind is "{self.kind.value}"')
         if self.charges and self.kind is not ClockKind.VIRTUAL:

@@ -68,11 +68,6 @@ bool config_offset(const struct config *config, const char *name, uint64_t *ret)
 	return false;
 }
 
-bool probe_marks(const struct probe *probe)
-{
-	return !probe_repeats(probe) && probe->kind != PROBE_SKIP;
-}
-
 bool probe_repeats(const struct probe *probe)
 {
 	return probe->kind == PROBE_CALLS || probe->kind == PROBE_CHARGE;
@@ -89,14 +84,6 @@ bool config_charges(const struct config *config)
 		return true;
 	for (size_t i = 0; i < config->n_probes; i++)
 		if (config->probes[i].kind == PROBE_CHARGE)
-			return true;
-	return false;
-}
-
-bool config_skips(const struct config *config)
-{
-	for (size_t i = 0; i < config->n_probes; i++)
-		if (config->probes[i].kind == PROBE_SKIP)
 			return true;
 	return false;
 }
@@ -124,7 +111,6 @@ enum place probe_place(const struct probe *probe, uint64_t address, const uint64
 	case PROBE_MARK:
 	case PROBE_CALLS:
 	case PROBE_CHARGE:
-	case PROBE_SKIP:
 		if (slide)
 			return address == probe->address + *slide ? PLACE_YES : PLACE_NO;
 		return congruent && address_is_high(address) ? PLACE_IF_CODE : PLACE_NO;

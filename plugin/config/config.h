@@ -16,7 +16,7 @@ enum arch { ARCH_NONE, ARCH_X86_64, ARCH_AARCH64, ARCH_ARMV7, ARCH_RISCV64 };
 /* An hour: more is a mistake, and a clock of 63 bits holds millions of these. */
 #define CHARGE_MAX_NS (UINT64_C(3600) * 1000000000)
 
-enum probe_kind { PROBE_MARK, PROBE_ENTRY, PROBE_IMAGE, PROBE_MOVED, PROBE_CALLS, PROBE_CHARGE, PROBE_SKIP };
+enum probe_kind { PROBE_MARK, PROBE_ENTRY, PROBE_IMAGE, PROBE_MOVED, PROBE_CALLS, PROBE_CHARGE };
 
 struct code {
 	uint8_t bytes[TRACE_CODE_MAX];
@@ -31,7 +31,7 @@ struct probe {
 	struct code code;
 	uint64_t from_low, from_high; /* both 0: called from anywhere */
 	char after[TRACE_NAME_MAX + 1]; /* the mark behind which it counts; empty: from power-on */
-	uint64_t ns; /* of PROBE_CHARGE: what each execution takes besides; of PROBE_SKIP: what the first takes, and no stamp holds */
+	uint64_t ns; /* of PROBE_CHARGE: what each execution takes besides */
 };
 
 /* A mark at a time, whatever the guest does then. */
@@ -176,6 +176,8 @@ struct config {
 	uint16_t uart_port; /* 0: do not watch the console */
 	char stop[TRACE_NAME_MAX + 1]; /* empty: never */
 	char pause[TRACE_NAME_MAX + 1]; /* empty: never */
+	char skip_at[TRACE_NAME_MAX + 1]; /* the mark at which `skip_ns` are left out of all stamps; empty: never */
+	uint64_t skip_ns;
 	char asleep_after[TRACE_NAME_MAX + 1]; /* the mark behind which the clock of a suspended machine goes on; empty: never */
 	struct key_press press;
 	bool exact_disks;
@@ -221,16 +223,11 @@ void config_deinit(struct config *config);
 /* Where `name`, `STRUCT.MEMBER`, is in its struct; false when the file does not say. */
 bool config_offset(const struct config *config, const char *name, uint64_t *ret);
 
-/* Whether the probe makes a mark, the first time; the others make none. */
-bool probe_marks(const struct probe *probe);
-
 /* Whether the probe fires each time, and not the first time alone. */
 bool probe_repeats(const struct probe *probe);
 
 /* Whether anything is to be charged to the clock, and whether for traps or memory. */
 bool config_charges(const struct config *config);
-/* Whether a time is to be left out of all stamps. */
-bool config_skips(const struct config *config);
 bool config_prices(const struct config *config);
 
 /* 1 to TRACE_NAME_MAX printable ASCII characters without a space; `size` excludes any final NUL. */

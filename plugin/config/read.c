@@ -92,37 +92,25 @@ static int read_calls(struct line *line, struct config *config)
 	return read_probe(line, PROBE_CALLS, config);
 }
 
-/* A probe that takes time of the clock. */
-static int read_taking(struct line *line, enum probe_kind kind, struct config *config)
+static int read_charge(struct line *line, struct config *config)
 {
 	uint64_t ns;
 	int r;
 
 	if (line->n_words != 5)
-		return line_complain(line, "expected: %s NAME ADDRESS CODE NS", line->words[0]);
+		return line_complain(line, "expected: charge NAME ADDRESS CODE NS");
 	if ((r = line_read_decimal(line, line->words[4], &ns)))
 		return r;
 	if (ns == 0 || ns > CHARGE_MAX_NS)
-		return line_complain(line, "%s %s: %s ns is not 1 to %" PRIu64, line->words[0], line->words[1], line->words[4],
-				     CHARGE_MAX_NS);
+		return line_complain(line, "charge %s: %s ns is not 1 to %" PRIu64, line->words[1], line->words[4], CHARGE_MAX_NS);
 	for (size_t i = 0; i < config->n_probes; i++)
-		if (config->probes[i].kind == kind && !strcmp(config->probes[i].name, line->words[1]))
-			return line_complain(line, "%s %s: a second line of this name", line->words[0], line->words[1]);
+		if (config->probes[i].kind == PROBE_CHARGE && !strcmp(config->probes[i].name, line->words[1]))
+			return line_complain(line, "charge %s: a second line of this name", line->words[1]);
 	line->n_words = 4;
-	r = read_probe(line, kind, config);
+	r = read_probe(line, PROBE_CHARGE, config);
 	if (!r)
 		config->probes[config->n_probes - 1].ns = ns;
 	return r;
-}
-
-static int read_charge(struct line *line, struct config *config)
-{
-	return read_taking(line, PROBE_CHARGE, config);
-}
-
-static int read_skip(struct line *line, struct config *config)
-{
-	return read_taking(line, PROBE_SKIP, config);
 }
 
 static int read_at(struct line *line, struct config *config)
@@ -195,6 +183,22 @@ static int read_pause(struct line *line, struct config *config)
 	return line_read_name(line, line->words[1], config->pause);
 }
 
+static int read_skip(struct line *line, struct config *config)
+{
+	int r;
+
+	if (line->n_words != 3)
+		return line_complain(line, "expected: skip NAME NS");
+	if (config->skip_at[0])
+		return line_complain(line, "a second skip line");
+	if ((r = line_read_name(line, line->words[1], config->skip_at)) ||
+	    (r = line_read_decimal(line, line->words[2], &config->skip_ns)))
+		return r;
+	if (config->skip_ns == 0 || config->skip_ns > CHARGE_MAX_NS)
+		return line_complain(line, "skip %s: %s ns is not 1 to %" PRIu64, line->words[1], line->words[2], CHARGE_MAX_NS);
+	return 0;
+}
+
 static int read_network(struct line *line, struct config *config)
 {
 	uint64_t fd;
@@ -218,8 +222,8 @@ static const struct {
 } keywords[] = {
 	{ "arch", read_arch },	 { "mark", read_mark }, { "entry", read_entry },	   { "image", read_image },
 	{ "calls", read_calls }, { "user", read_user }, { "guestmarks", read_guestmarks }, { "stop", read_stop },
-	{ "uart", read_uart },	 { "moved", read_moved }, { "pause", read_pause },
-	{ "charge", read_charge }, { "skip", read_skip }, { "at", read_at }, { "network", read_network },
+	{ "uart", read_uart },	 { "moved", read_moved }, { "pause", read_pause }, { "skip", read_skip },
+	{ "charge", read_charge }, { "at", read_at },	{ "network", read_network },
 	{ "price", price_line_read }, { "touch", touch_line_read },
 	{ "kvm", kvm_line_read }, { "asleep", asleep_line_read }, { "press", press_line_read },
 	{ "slide", slide_line_read }, { "past", past_line_read },
@@ -242,12 +246,21 @@ static int read_line(struct line *line, struct config *config)
 static bool mark_exists(const struct config *config, const char *name)
 {
 	for (size_t i = 0; i < config->n_probes; i++)
-		if (probe_marks(&config->probes[i]) && !strcmp(config->probes[i].name, name))
+		if (!probe_repeats(&config->probes[i]) && !strcmp(config->probes[i].name, name))
 			return true;
 	for (size_t i = 0; i < config->n_timed_marks; i++)
 		if (!strcmp(config->timed_marks[i].name, name))
 			return true;
 	return screen_lines_have(config, name) || !strcmp(config->user_name, name);
+}
+
+/* Whether a mark of this name is made as a block of the kernel begins: only there may the clock be moved. */
+static bool is_of_kernel(const struct config *config, const char *name)
+{
+	for (size_t i = 0; i < config->n_probes; i++)
+		if (config->probes[i].kind == PROBE_MARK && !strcmp(config->probes[i].name, name))
+			return true;
+	return false;
 }
 
 static bool can_be_recorded(const struct config *config, const char *name)
@@ -291,6 +304,8 @@ static int check_names(struct line *line, const struct config *config)
 		return line_complain(line, "stop %s: there is no mark %s, and no guestmarks line", config->stop, config->stop);
 	if (!can_be_recorded(config, config->pause))
 		return line_complain(line, "pause %s: there is no mark %s, and no guestmarks line", config->pause, config->pause);
+	if (config->skip_at[0] && !is_of_kernel(config, config->skip_at))
+		return line_complain(line, "skip %s: there is no mark line of this name", config->skip_at);
 	if (!can_be_recorded(config, config->asleep_after))
 		return line_complain(line, "asleep %s: there is no mark %s, and no guestmarks line", config->asleep_after,
 				     config->asleep_after);

@@ -25,7 +25,6 @@ static const char WHOLE[] = "# made by bootlab\n"
 			    "disk disk0 flash\n"
 			    "keepwrites disk0\n"
 			    "charge serial ffffffff81003000 e8db9106004155b9 2500\n"
-			    "skip ticks ffffffff81004000 e8db9106004155b9 1500000\n"
 			    "price pio_kvm in 40 43 0 0 900\n"
 			    "price cr cr_write 0 0 fffffff5 1 800\n"
 			    "touch fault_2M 200000 8000000 21 60000\n"
@@ -48,6 +47,7 @@ static const char WHOLE[] = "# made by bootlab\n"
 			    "cutlines\n"
 			    "traps\n"
 			    "pause kept\n"
+			    "skip start_kernel 1500000\n"
 			    "slide 1f000000\n"
 			    "past before\n"
 			    "past earlier\n"
@@ -73,7 +73,7 @@ static void test_whole(void)
 
 	CHECK(read_text(WHOLE, message, &config) == 0);
 	CHECK(config.arch == ARCH_X86_64);
-	CHECK(config.n_probes == 10);
+	CHECK(config.n_probes == 9);
 	CHECK(config.probes[0].kind == PROBE_IMAGE && config.probes[0].address == 0x10200);
 	CHECK(config.probes[0].code.size == 6 && config.probes[0].code.any[1] && !config.probes[0].code.any[2]);
 	CHECK(!config.probes[0].after[0] && !strcmp(config.probes[1].after, "suspending"));
@@ -88,9 +88,7 @@ static void test_whole(void)
 	CHECK(config.modelled_disks[1].kind == DISK_FLASH && config.modelled_disks[1].figures[DISK_TURN_NS] == 0);
 	CHECK(config.modelled_disks[1].keeps_writes && !config.modelled_disks[0].keeps_writes);
 	CHECK(config.probes[7].kind == PROBE_CHARGE && config.probes[7].ns == 2500 && probe_repeats(&config.probes[7]));
-	CHECK(config.probes[8].kind == PROBE_SKIP && config.probes[8].ns == 1500000 && config_skips(&config));
-	CHECK(!probe_repeats(&config.probes[8]) && !probe_marks(&config.probes[8]) && probe_marks(&config.probes[0]));
-	CHECK(config.probes[9].kind == PROBE_MARK && !strcmp(config.probes[9].after, "suspending") && !config.probes[9].from_high);
+	CHECK(config.probes[8].kind == PROBE_MARK && !strcmp(config.probes[8].after, "suspending") && !config.probes[8].from_high);
 	CHECK(!strcmp(config.asleep_after, "suspending") && !strcmp(config.press.key, "wake"));
 	CHECK(!strcmp(config.press.after, "suspending") && config.press.t_ns == 3000000000);
 	CHECK(config.n_timed_marks == 1 && config.timed_marks[0].t_ns == 500000000);
@@ -98,6 +96,7 @@ static void test_whole(void)
 	CHECK(config.network_fd == 7 && !strcmp(config.network_name, "net0"));
 	CHECK(!strcmp(config.user_name, "first_user_instruction") && !strcmp(config.user_after, "init_exec"));
 	CHECK(config.guest_marks && !strcmp(config.stop, "ready") && !strcmp(config.pause, "kept"));
+	CHECK(!strcmp(config.skip_at, "start_kernel") && config.skip_ns == 1500000);
 	CHECK(config.slide_known && config.slide == 0x1f000000 && config.n_past == 2);
 	CHECK(!strcmp(config.past[0].name, "before") && !strcmp(config.past[1].name, "earlier"));
 	CHECK(!strcmp(config.functions, "/a path/with  blanks/kernel.txt"));
@@ -190,8 +189,10 @@ static void test_bad_lines(void)
 		{ "arch aarch64\ncharge a 1 00112233 0\n", "boot.conf:2: charge a: 0 ns is not 1 to 3600000000000" },
 		{ "arch aarch64\ncharge a 1 00112233 -5\n", "boot.conf:2: '-5' must be a decimal number" },
 		{ "arch aarch64\ncharge a 1 00112233 5\nstop a\n", "boot.conf:3: stop a: there is no mark a" },
-		{ "arch aarch64\nskip a 1 00112233 5\nstop a\n", "boot.conf:3: stop a: there is no mark a" },
-		{ "arch aarch64\nskip a 1 00112233 0\n", "boot.conf:2: skip a: 0 ns is not 1 to 3600000000000" },
+		{ "arch aarch64\nskip a\n", "boot.conf:2: expected: skip NAME NS" },
+		{ "arch aarch64\nmark a 1 00112233\nskip a 0\n", "boot.conf:3: skip a: 0 ns is not 1 to 3600000000000" },
+		{ "arch aarch64\nmark a 1 00112233\nskip a 1\nskip a 2\n", "boot.conf:4: a second skip line" },
+		{ "arch aarch64\nguestmarks\nskip a 5\n", "boot.conf:3: skip a: there is no mark line of this name" },
 		{ "arch aarch64\ncharge a 1 00112233 5\ncharge a 2 00112233 5\n", "boot.conf:3: charge a: a second line" },
 		{ "arch riscv64\nprice a in 0 1 0 0 5\n", "boot.conf:2: price: the traps of x86_64 and aarch64 alone are known" },
 		{ "arch riscv64\ntouch a 0 1 12 5\n", "boot.conf:2: touch: for x86_64 and aarch64 alone" },

@@ -233,6 +233,18 @@ def test_exits_that_could_not_be_counted_are_a_remark(tmp_path: Path) -> None:
     assert record.remarks == ["exits of KVM are neither counted nor charged: no such symbol"]
 
 
-def test_ticks_that_could_not_be_moved_are_a_remark(tmp_path: Path) -> None:
-    record = filled(tmp_path, "refused skip no such symbol", "guest ready 90 90")
-    assert record.remarks == ["the kernel's ticks are not moved, as clock.null_tick_us asks: no such symbol"]
+def test_how_far_ticks_were_moved_or_why_they_were_not(tmp_path: Path) -> None:
+    trace = ("mark initcalls_start 20 20", "guest ready 90 90")
+    asked = (
+        ("moved", trace, []),
+        ("refused", ("refused skip no such symbol", *trace), ["the kernel's ticks are not moved: no such symbol"]),
+        ("elsewhere", trace[1:], ["the kernel's ticks are not moved: the boot did not come by initcalls_start"]),
+    )
+    for name, records, remarks in asked:
+        (tmp_path / name).mkdir()
+        seen = observed(tmp_path / name)
+        moving = seen.system.with_part("clock", skipped_ns=7)
+        seen = replace(seen, prepared=replace(seen.prepared, system=moving))
+        write_trace(seen, *records)
+        record = fill_record(seen, READY, RUN)
+        assert (record.remarks, record.skipped_ns) == (remarks, 0 if remarks else 7)

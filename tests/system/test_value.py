@@ -36,7 +36,7 @@ from tests.system.files import GOOD, write
         (('type = "q35"', 'type = "q35"\n[clock]\ncharges = { io_delay = 0 }'), "clock.charges.io_delay: "),
         (
             ('type = "q35"', 'type = "q35"\n[clock]\nkind = "wall"\nnull_tick_us = 4000'),
-            'null_tick_us moves ticks on the virtual clock; kind is "wall"',
+            'clock.null_tick_us moves ticks on the virtual clock; kind is "wall"',
         ),
         (('type = "q35"', 'type = "q35"\n[clock]\nnull_tick_us = 1'), "clock.null_tick_us: "),
         (

@@ -62,7 +62,13 @@ def test_each_figure_of_a_disk_is_in_the_key() -> None:
 
 
 @pytest.mark.parametrize(
-    "changes", [{"name": "y"}, {"description": "y"}, {"rootfs": {"path": Path("elsewhere/root.ext4")}}]
+    "changes",
+    [
+        {"name": "y"},
+        {"description": "y"},
+        {"rootfs": {"path": Path("elsewhere/root.ext4")}},
+        {"clock": {"null_tick_us": 4000}},
+    ],
 )
-def test_names_and_places_are_not(changes: dict[str, Any]) -> None:
+def test_names_places_and_what_other_boots_are_told_are_not(changes: dict[str, Any]) -> None:
     assert key(PC, **changes) == key(PC)

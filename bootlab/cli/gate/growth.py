@@ -6,7 +6,6 @@ from pathlib import Path
 from bootlab.cli.options.arguments import open_shop
 from bootlab.cli.profile.boots import Subject, prepare_profile, profile_boot, start_run
 from bootlab.errors import BootlabError, InputError, Interrupted
-from bootlab.experiments.null_change import null_change
 from bootlab.experiments.recorded_profiles import AGAINST, LABEL, read_profile_run
 from bootlab.experiments.store import RunKind, Store
 from bootlab.findings.analysis import Analysis
@@ -20,7 +19,7 @@ from bootlab.ledger.gate.result import GateResult, Grown
 from bootlab.ledger.kept_runs import find_kept_runs
 from bootlab.measure.record import Outcome
 from bootlab.profile.asked.request import ProfileRequest
-from bootlab.system import System
+from bootlab.system import System, null_change
 
 _NULL = "null"
 """Label of the boot of the judged side with a null change."""

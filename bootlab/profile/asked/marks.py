@@ -65,10 +65,6 @@ _INITCALLS_END_CALLED_FROM = "kernel_init_freeable"
 _INITCALLS_END = ("kunit_run_all_tests", "wait_for_initramfs")
 _INITCALLS_END_LATER = ("console_on_rootfs", "prepare_namespace", "free_initmem")
 
-# The last function of start_kernel(), never inlined: the timer's ticks are under way, and no thread, initcall or driver
-# has run yet. Time that passes here moves the ticks against all that is to come.
-_TICKS_RUN: Final = "rest_init"
-
 
 class Symbols(Protocol):
     """What is needed of a kernel's symbol table; `bootlab.symbols.table.SymbolTable` has it."""
@@ -142,20 +138,18 @@ def call_lines(symbols: Symbols, functions: Sequence[str]) -> tuple[tuple[str, .
     return found, tuple(maker.lines)
 
 
-def skip_line(symbols: Symbols, ns: int) -> str:
-    """Return the line that moves the kernel's ticks by `ns` against its work; empty for 0.
+def skip_line(config: PluginConfig, key: str, ns: int) -> str:
+    """Return the line that moves the kernel's ticks by `ns` against its work; empty for 0. `key` asks for it.
 
-    Raises InputError for a kernel in which there is no place for it.
+    They are moved as its initcalls begin: an x86's local timer is set, and its ticks begin, a moment before that, in
+    the same thread (setup_boot_APIC_clock()); no driver has run yet. Raises InputError for a kernel without that mark.
     """
-    if not ns:
-        return ""
-    maker = _Maker(symbols)
-    if not maker.add_first_found("skip", "ticks", (_TICKS_RUN,)):
+    if m.INITCALLS_START not in config.symbols:
         raise InputError(
-            f"clock.null_tick_us: this kernel has no function {_TICKS_RUN!r}, at which its ticks would be moved",
-            hint="leave clock.null_tick_us out: null changes then re-roll all but the moment of a tick",
+            f"{key}: this kernel's symbols do not say where its initcalls begin, so its ticks cannot be moved there",
+            hint="without clock.null_tick_us null changes re-roll all but the moment of a tick",
         )
-    return f"{maker.lines[-1]} {ns}\n"
+    return f"skip {m.INITCALLS_START} {ns}\n" if ns else ""
 
 
 def marks_looked_for(config: str) -> frozenset[str]:

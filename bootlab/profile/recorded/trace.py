@@ -19,9 +19,10 @@ from bootlab.kept_file import read_kept_bytes
 DISKS: Final = "disks"
 """What the plugin calls disks that answer at once."""
 TRAPS: Final = "traps"
-SKIP: Final = "skip"
 """What it calls counting, or charging, what would leave a guest of KVM."""
 
+SKIP: Final = "skip"
+"""What it calls moving the ticks of the guest's kernel."""
 READS: Final = "reads"
 """What it calls counting what is read from disks, which exact ones ask for."""
 RANDOM: Final = "random"

@@ -9,7 +9,7 @@ from bootlab.report.parts.markdown import bold, code, markdown_table, plain, pro
 from bootlab.report.trial.pictures import pictures_words
 from bootlab.report.trial.published import published_figures
 from bootlab.report.trial.timings import timings_markdown
-from bootlab.report.trial.words import clock_words, in_order, kept_steps, time_words
+from bootlab.report.trial.words import clock_words, in_order, kept_steps, over_words, time_words
 from bootlab.techniques.model.evidence import Effect
 from bootlab.techniques.model.verdict import Verdict
 
@@ -125,9 +125,8 @@ def _others(others: list[Judged]) -> list[str]:
 def measured_on(result: TryResult) -> str:
     """Return the sentence below a trial's tables: clock, CPU model, seeds, how far it moves for no reason, hashes."""
     base = result.baseline
-    boots = len(base.members) + len(base.null_members)
     words = [f"{plain(result.system)}, {clock_words(result)}"]
-    words.append(f"the baseline moves by {ms(base.spread_ns)} ms for no reason, over {boots} boots")
+    words.append(f"the baseline moves by {ms(base.spread_ns)} ms for no reason, {over_words(base)}")
     if result.wrong is not None:
         words.append(f"of techniques that do nothing at most {result.wrong:.1%} get a verdict")
     if result.board_model is not None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from bootlab.experiments.trial.result import Judged, Member, Step, TryResult
 from bootlab.report.boots.side_by_side import largest_change
 from bootlab.report.parts import charts
-from bootlab.report.parts.figures import COUNTED, count, ms, percent, price_words, ratio_words, spread_words
+from bootlab.report.parts.figures import COUNTED, count, ms, percent, price_words, ratio_words
 from bootlab.report.parts.html_tables import Cell, Column, KindRow, table
 from bootlab.report.parts.markup import Content, Html, join, tag
 from bootlab.report.parts.sections import key_figure, key_figures, minus
@@ -22,6 +22,7 @@ from bootlab.report.trial.words import (
     inputs_of,
     kept,
     measure_words,
+    moves_words,
     time_words,
     unit_words,
 )
@@ -34,13 +35,8 @@ _KINDS = {Verdict.SHORTER: "gain", Verdict.FASTER: "gain", Verdict.LONGER: "loss
 def try_keys(result: TryResult) -> Html:
     """Return the large figures: where it started and where each stack ended."""
     base = result.baseline
-    booted = len(base.members) + len(base.null_members)
-    moved = f"moves by {spread_words(base.spread_ns, base.total_ns)} for no reason"
-    figures = [
-        key_figure(
-            "baseline", "baseline", ms(base.total_ns), _unit(result), f"{moved}, over {booted} boots{_incl(result)}"
-        )
-    ]
+    moved = moves_words(base)
+    figures = [key_figure("baseline", "baseline", ms(base.total_ns), _unit(result), f"{moved}{_incl(result)}")]
     for stack, end in result.final.items():
         note = join([
             tag("strong", f"{end.ratio:.2f}\N{MULTIPLICATION SIGN}"), f" {ratio_words(result.clock, result.price)}, ",

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from bootlab.experiments.trial.result import Judged, Step, TryResult
 from bootlab.report.lives.words import chance_words
-from bootlab.report.parts.figures import COUNTED, count, ms, percent, price_words, ratio_words, spread_words, visible
+from bootlab.report.parts.figures import COUNTED, count, ms, percent, price_words, ratio_words, visible
 from bootlab.report.parts.terminal_tables import CellBar, foot, keep_whole, plain_table
 from bootlab.report.trial.pictures import pictures_words
 from bootlab.report.trial.published import account_of, published_figures
@@ -24,6 +24,7 @@ from bootlab.report.trial.words import (
     in_order,
     inputs_of,
     kept,
+    moves_words,
     time_words,
     unit_words,
 )
@@ -42,11 +43,10 @@ _STYLES = {
 def try_result(result: TryResult) -> RenderableType:
     """Return a trial: every technique by verdict, sizes and times, the stacks as a ladder, ablation, then the clock."""
     base = result.baseline
-    boots = len(base.members) + len(base.null_members)
     figure = f"{ms(base.total_ns)} {unit_words(result)}"
     lines: list[RenderableType] = [
         Text.assemble((visible(result.system), "bold"), "  baseline ", (figure, "bold")),
-        Text(f"moves by {spread_words(base.spread_ns, base.total_ns)} for no reason, over {boots} boots"),
+        Text(moves_words(base)),
         *([Text(f"times: {time_words(result)}")] if result.storage is not None else []),
     ]
     told = (": ".join(chance_words(one, of_life=False)) for one in result.chances)

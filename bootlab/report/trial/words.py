@@ -7,7 +7,7 @@ from bootlab.experiments.from_mark import FromMarkResult
 from bootlab.experiments.trial.result import Baseline, Finished, Judged, StackName, Step, TryResult
 from bootlab.measure.price import priced_phases_of
 from bootlab.report.boots.side_by_side import Side
-from bootlab.report.parts.figures import clock_sentence, price_sentence, price_words, visible
+from bootlab.report.parts.figures import clock_sentence, price_sentence, price_words, spread_words, visible
 from bootlab.techniques.model.verdict import Verdict
 
 KINDS = {
@@ -29,6 +29,18 @@ VERDICTS = (
 )
 """Most welcome first; the order in which verdicts are listed."""
 _NAMED = 4
+
+
+def moves_words(base: Baseline) -> str:
+    """Return how far a baseline moves for no reason, and over which boots."""
+    return f"moves by {spread_words(base.spread_ns, base.total_ns)} for no reason, {over_words(base)}"
+
+
+def over_words(base: Baseline) -> str:
+    """Return over how many boots a baseline moves for no reason, and of how many the kernel's ticks were moved."""
+    moved = sum(one.skipped_ns > 0 for one in base.null_members)
+    ticks = f", {moved} with ticks moved" if moved else ""
+    return f"over {len(base.members) + len(base.null_members)} boots{ticks}"
 
 
 def kept(result: TryResult, step: Step) -> bool:

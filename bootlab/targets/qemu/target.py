@@ -357,9 +357,10 @@ def _plugin_config(
             hint="kernel.symbols names its System.map or vmlinux; or leave [marks] out",
         )
     if symbols is None:
-        if system.clock.charges or system.clock.skipped_ns:
-            key = "charges" if system.clock.charges else "null_tick_us"
-            raise InputError(f"clock.{key}: the symbols of this kernel cannot be read, so its calls are not seen")
+        if system.clock.charges:
+            raise InputError("clock.charges: the symbols of this kernel cannot be read, so its calls are not seen")
+        if (key := system.clock.moves_ticks) is not None:
+            raise InputError(f"{key}: the symbols of this kernel cannot be read, so its ticks cannot be moved")
         # A kernel whose symbols cannot be had still has its guest marks.
         lines = [arch_line(system.machine.arch, None), *stages, "guestmarks", *([f"stop {stop}"] if stop else [])]
         return "".join(f"{line}\n" for line in lines)
@@ -367,7 +368,8 @@ def _plugin_config(
     config = make_plugin_config(
         symbols, marks=system.marks, charges=system.clock.charges, watch=known, stop=stop, stages=stages
     )
-    return config.text + skip_line(symbols, system.clock.skipped_ns)
+    key = system.clock.moves_ticks
+    return config.text if key is None else config.text + skip_line(config, key, system.clock.skipped_ns)
 
 
 def _further_lines(system: System) -> str:

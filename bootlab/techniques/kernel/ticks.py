@@ -1,6 +1,10 @@
 """How often the timer ticks, whether it stops, and how precise timers are."""
 
+from dataclasses import replace
+
+from bootlab.system import System
 from bootlab.techniques.changes.kernel_options import WantedOptions, choice, off, rebuilt_kernel
+from bootlab.techniques.model.evidence import Measured
 from bootlab.techniques.model.proofs import never_runs
 from bootlab.techniques.model.published import LINUX_612, VENTURA_2024, none_published
 from bootlab.techniques.model.technique import Risk, Technique, Text
@@ -21,7 +25,16 @@ def _ticks(hz: int, *, mechanism: str, cost: str) -> Technique:
             ),
         ),
     )
-    return rebuilt_kernel(f"kernel_hz_{hz}", text, WantedOptions(choice(f"HZ_{hz}", _FREQUENCIES)))
+    built = rebuilt_kernel(f"kernel_hz_{hz}", text, WantedOptions(choice(f"HZ_{hz}", _FREQUENCIES)))
+
+    def apply(system: System, measured: Measured) -> System:
+        changed = built.change.apply(system, measured)
+        if changed.clock.null_tick_us is None:
+            return changed
+        # Null changes of this kernel move its own ticks.
+        return changed.with_part("clock", null_tick_us=1_000_000 // hz)
+
+    return replace(built, change=replace(built.change, apply=apply))
 
 
 TECHNIQUES = (

@@ -166,9 +166,8 @@ def test_charges_are_lines_of_their_own_and_an_unknown_function_is_named() -> No
         make(X86_64, charges={"no_such": 1})
 
 
-def test_ticks_are_moved_at_the_end_of_start_kernel_or_the_key_is_named() -> None:
-    line = skip_line(Table("x86_64", X86_64), 1_500_000)
-    assert line.startswith(f"skip ticks {X86_64['rest_init']:x} ") and line.endswith(" 1500000\n")
-    assert skip_line(Table("riscv64", RISCV64), 0) == ""
-    with pytest.raises(InputError, match=r"clock\.null_tick_us: this kernel has no function 'rest_init'"):
-        skip_line(Table("riscv64", RISCV64), 1)
+def test_ticks_are_moved_as_initcalls_begin_or_the_key_is_named() -> None:
+    assert skip_line(make(X86_64), "clock.null_tick_us", 1_500_000) == "skip initcalls_start 1500000\n"
+    assert skip_line(make(X86_64), "clock.null_tick_us", 0) == ""
+    with pytest.raises(InputError, match=r"clock\.null_tick_us: this kernel's symbols do not say where its initcalls"):
+        skip_line(make({"startup_64": X86_64["startup_64"]}), "clock.null_tick_us", 0)

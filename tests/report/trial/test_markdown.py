@@ -1,7 +1,9 @@
 """A trial in Markdown: every technique is told once, figures stand to the right, nothing of a run is markup."""
 
 from bootlab.report.trial.markdown import try_markdown
+from bootlab.report.trial.text import try_result
 from bootlab.techniques.model.verdict import Verdict
+from tests.report.boots.test_text import printed
 from tests.report.trials import confirmed_trial, loaded_trial, trial
 
 
@@ -21,6 +23,14 @@ def test_the_stacks_with_where_each_ends_and_what_was_measured_on() -> None:
     assert "Does not apply: `cmdline_i8042_noaux`, `machine_vcpus_4`." in lines
     assert "the baseline moves by 0.36 ms for no reason, over 9 boots. kernel 130d157a6488" in " ".join(lines)
     assert max(map(len, (line for line in lines if not line.startswith("|")))) <= 120
+
+
+def test_null_changes_that_move_ticks_are_told() -> None:
+    result = trial()
+    moved = [one.model_copy(update={"skipped_ns": 5}) for one in result.baseline.null_members]
+    ticking = result.model_copy(update={"baseline": result.baseline.model_copy(update={"null_members": moved})})
+    words = f"over 9 boots, {len(moved)} with ticks moved"
+    assert words in " ".join(try_markdown(ticking).split()) and words in printed(try_result(ticking))
 
 
 def test_each_alone_where_nothing_was_stacked() -> None:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from bootlab.experiments.null_change import null_change
+from bootlab.system import null_change, without_null_change
 from tests.replayed import replayed
 
 
@@ -20,3 +20,12 @@ def test_null_changes_move_the_ticks_by_parts_of_one_that_lie_evenly(tmp_path: P
     first = sorted(moved[:5])
     assert max(b - a for a, b in zip([0, *first], [*first, 4_000_000], strict=True)) < 1_600_000
     assert null_change(system, 1_000_000).clock.skipped_ns == 1, "a part of 0 would move nothing"
+
+
+def test_the_system_that_it_is_a_change_of(tmp_path: Path) -> None:
+    plain = replayed(tmp_path)
+    ticking = plain.with_part("clock", null_tick_us=4000)
+    for system in (plain, ticking, ticking.with_cmdline("a.b=c")):
+        assert without_null_change(null_change(system, 7)) == without_null_change(system) == system
+    held = plain.with_part("clock", skipped_ns=5)
+    assert without_null_change(null_change(held, 7)) == held, "what its file says stays"

@@ -2,7 +2,8 @@
 
 from typing import Final
 
-from bootlab.system import NULL_WORD, System
+from bootlab.system.kernel import NULL_WORD, without_null
+from bootlab.system.value import System
 
 _MILLIONTHS: Final = 1_000_000
 _GOLDEN_MILLIONTHS: Final = 618_034
@@ -21,3 +22,11 @@ def null_change(system: System, number: int) -> System:
     part = number * _GOLDEN_MILLIONTHS % _MILLIONTHS
     # Not 0, which would move nothing.
     return changed.with_part("clock", skipped_ns=max(1, system.clock.null_tick_us * 1000 * part // _MILLIONTHS))
+
+
+def without_null_change(system: System) -> System:
+    """Return the system that a null change is one of: without its word, its ticks where they were."""
+    if without_null(system.kernel.cmdline) == system.kernel.cmdline:
+        return system
+    unmoved = system.with_part("kernel", cmdline=without_null(system.kernel.cmdline))
+    return unmoved.with_part("clock", skipped_ns=0) if system.clock.null_tick_us is not None else unmoved
