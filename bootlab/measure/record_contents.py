@@ -8,6 +8,7 @@ from typing import Final
 from bootlab.measure.board_stages import phase_records, stage_records
 from bootlab.measure.causes.board import board_remarks
 from bootlab.measure.causes.ending import Ending
+from bootlab.measure.causes.ticks import tick_remarks, why_unmoved
 from bootlab.measure.causes.unseen import screen_remarks
 from bootlab.measure.clone import counted_from_snapshot, marks_of_clone, phases_of_clone, restored_record
 from bootlab.measure.guest.clock import HOST, VIRTUAL, place_guest_clock
@@ -104,7 +105,7 @@ def fill_record(seen: ObservedBoot, ending: Ending, run: HostRun, pictures: Sequ
         idle_ns=trace.idle_ns(ready) if trace is not None and ready is not None else None,
         charged_ns=ready.charged_ns if ready is not None else 0,
         charges=_charges(seen, trace),
-        skipped_ns=system.clock.skipped_ns if _why_unmoved(system, trace) == "" else 0,
+        skipped_ns=system.clock.skipped_ns if not why_unmoved(system, trace) else 0,
         price=price_record(system, trace, ready) if ending.outcome is Outcome.READY else None,
         marks=marks,
         drivers=_list_drivers(trace),
@@ -272,21 +273,12 @@ def _remarks(
     return [
         *seen.prepared.files.remarks,
         *([] if trace is None else _refusals(trace)),
-        *([f"the kernel's ticks are not moved: {why}"] if (why := _why_unmoved(seen.system, trace)) else []),
+        *tick_remarks(seen.system, trace, seen.prepared.files.kernel_config),
         *run.remarks,
         *([] if trace is None else screen_remarks(config, trace, pictures)),
         *_turned_timings(seen.system, marks),
         *board_remarks(seen.system, marks.keys(), seen.heard.text, marks_looked_for(config)),
     ]
-
-
-def _why_unmoved(system: System, trace: PluginTrace | None) -> str:
-    """Return why ticks that were to be moved were not; empty where they were, or were not to be."""
-    if not system.clock.skipped_ns:
-        return ""
-    if trace is None or m.INITCALLS_START not in trace.marks:
-        return f"the boot did not come by {m.INITCALLS_START}"
-    return trace.refused.get(SKIP, "")
 
 
 def _refusals(trace: PluginTrace) -> list[str]:

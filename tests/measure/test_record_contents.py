@@ -248,3 +248,22 @@ def test_how_far_ticks_were_moved_or_why_they_were_not(tmp_path: Path) -> None:
         write_trace(seen, *records)
         record = fill_record(seen, READY, RUN)
         assert (record.remarks, record.skipped_ns) == (remarks, 0 if remarks else 7)
+
+
+def test_ticks_of_another_kernel_than_asked_for_are_a_remark(tmp_path: Path) -> None:
+    config = tmp_path / "config"
+    config.write_text("CONFIG_HZ=100\n")
+    seen = observed(tmp_path)
+    files = seen.prepared.files.model_copy(update={"kernel_config": config})
+    write_trace(seen, "guest ready 90 90")
+    for asked_us, remarks in (
+        (10_000, []),
+        (
+            4000,
+            ["clock.null_tick_us: this kernel's ticks are 10000 us apart (CONFIG_HZ=100), and null changes move them "
+             "by parts of 4000"],
+        ),
+    ):  # fmt: skip
+        ticking = seen.system.with_part("clock", null_tick_us=asked_us)
+        asked = replace(seen, prepared=replace(seen.prepared, system=ticking, files=files))
+        assert fill_record(asked, READY, RUN).remarks == remarks
