@@ -89,10 +89,6 @@ OWED = {
         "kernel_usb_off userspace_one_script"
     ),
     "camera-board-fast": "kernel_image_gzip kernel_image_lzma kernel_image_lzo kernel_image_xz kernel_tty_off",
-    "embedded": (
-        "kernel_optimize_size kernel_printk_off kernel_proc_fs_off kernel_proc_options_off kernel_serial_fewer "
-        "kernel_slub_tiny kernel_smp_off kernel_sysfs_off kernel_usb_off"
-    ),
     "firecracker": "kernel_ip_pnp_off",
 }
 
