@@ -168,8 +168,8 @@ def compare_series(before: Family, after: Family) -> Comparison:
             load_saved_ns = loads[0] - loads[1]
             detail += f"; of it {load_saved_ns / 1e6:+.3f} ms of loading by {_models(one, other)}, and without that: "
             detail += f"{execution} ({(saved_ns - load_saved_ns) / 1e6:+.3f} ms)"
-    if any(record.skipped_ns for record in (*before.null, *before.fresh, *after.null, *after.fresh)):
-        detail += "; null changes move the kernel's ticks, too"
+    if any(record.ticks_moved_ns for record in (*before.boots, *after.boots)):
+        detail += "; each boot has its kernel's ticks moved (clock.tick_us)"
     return Comparison(
         before=one.system,
         after=other.system,

@@ -14,7 +14,7 @@ from bootlab.experiments.making import Making
 from bootlab.experiments.verdict import NEAR_FRESH
 from bootlab.measure.prepare import prepare
 from bootlab.measure.record import BootRecord, Outcome
-from bootlab.system import ClockKind, System, null_change
+from bootlab.system import NULL_WORD, ClockKind, System
 from bootlab.targets.target import Prepared
 
 _Made = TypeVar("_Made")
@@ -126,7 +126,7 @@ class FamilyBoots:
     def _jobs(self, label: str, system: System, seeds: Sequence[int], nulls: int) -> list[Job]:
         jobs = [Job(f"{label}-s{seed}", self.prepare(system).with_seed(seed)) for seed in seeds]
         for number in range(1, nulls + 1):
-            null = self.prepare(null_change(system, number))
+            null = self.prepare(system.with_cmdline(f"{NULL_WORD}={number}"))
             seed = self.seeds[(number - 1) % len(self.seeds)]
             jobs.append(Job(f"{label}{NULL}{number}-s{seed}", null.with_seed(seed)))
         return jobs
@@ -185,7 +185,7 @@ class FamilyBoots:
         """Return `number` boots of a family's system with seeds and null changes that it has not had."""
         jobs = []
         for index in range(len(family.fresh) + 1, len(family.fresh) + number + 1):
-            null, build = null_change(system, _FRESH_WORDS_FROM + index), ""
+            null, build = system.with_cmdline(f"{NULL_WORD}={_FRESH_WORDS_FROM + index}"), ""
             if null_builds:
                 build = f"-build{(index - 1) % _NULL_BUILDS + 1}"
                 null = null.with_options(LOCALVERSION=f"-null{build}")

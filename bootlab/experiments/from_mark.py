@@ -154,9 +154,6 @@ class FromMark:
         """Return the machine to go on from, or why there is none; whether it was kept now."""
         if self._given_up:
             return None, f"no more of them: {self._given_up}", False
-        if prepared.system.clock.skipped_ns:
-            # How far is in no machine that is kept.
-            return None, "a null change that moves ticks", False
         key = _digest(_decisive(prepared))
         with self._lock:
             turn = self._turns.setdefault(key, threading.Lock())

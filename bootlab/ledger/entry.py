@@ -83,7 +83,7 @@ class LedgerEntry(Document):
     fresh_ns: Annotated[list[_Time], Field(max_length=MOST_BOOTS)] = []
     """With other seeds and other changes that mean nothing."""
     moves_ticks: bool = Field(default=False, exclude_if=lambda value: not value)
-    """Whether those changes moved the kernel's ticks, too (`clock.null_tick_us`)."""
+    """Whether the kernel's ticks were moved for each of these (`clock.tick_us`)."""
     phases: list[EntryPhase] = []
     instructions: int | None = None
     idle_ns: Nanoseconds | None = None
@@ -130,7 +130,7 @@ class LedgerEntry(Document):
         said = [self.system, self.commit, self.dirty, self.clock, self.accelerator, self.ns_per_instruction, self.cpu,
                 self.models, sorted(self.inputs.items())]  # fmt: skip
         if self.moves_ticks:
-            # Their spread is another one.
+            # Its figures are others.
             said.append("moves ticks")
         if not self.inputs or self.clock != "virtual":
             # Two boots on a noisy clock are two measurements, and what another tool recorded has no inputs.
@@ -173,7 +173,7 @@ def entry_of(
         seeds_ns=family.times_ns if ready else [],
         null_ns=times(family.null) if ready else [],
         fresh_ns=times(family.fresh) if ready else [],
-        moves_ticks=any(one.skipped_ns for one in family.boots),
+        moves_ticks=any(one.ticks_moved_ns for one in family.boots),
         phases=[EntryPhase(name=one.name, duration_ns=one.duration_ns) for one in judged_view(record).phases]
         if ready
         else [],

@@ -23,7 +23,7 @@ from bootlab.measure.guest.heard_console import HeardConsole
 from bootlab.measure.host.deadline import deadline
 from bootlab.measure.session_events import SessionEvents
 from bootlab.profile.recorded.trace import read_trace
-from bootlab.system import KEEPS_RAM, Fault, PowerOn, PowerOnKind, System, sleep_word, without_null_change
+from bootlab.system import KEEPS_RAM, Fault, PowerOn, PowerOnKind, System, sleep_word, without_null
 from bootlab.targets.boot_key import boot_key
 from bootlab.targets.target import TRACE, ConsoleBytes, Ended, EndReason, OpenedMachine, Prepared
 
@@ -54,9 +54,9 @@ def system_before(system: System) -> System:
     if system.hibernated_by_loader and asked.kind is PowerOnKind.HIBERNATED:
         # A board's command line is on its card.
         system = system.with_cmdline(sleep_word(system))
-    if asked.kind in KEEPS_RAM:
+    if asked.kind in KEEPS_RAM and without_null(system.kernel.cmdline) != system.kernel.cmdline:
         # A null change is one of the boot that is measured: what lies in the region is the same, made once for all.
-        system = without_null_change(system)
+        system = system.with_part("kernel", cmdline=without_null(system.kernel.cmdline))
     return system.model_copy(update={"power_on": before})
 
 

@@ -305,8 +305,8 @@ class BootRecord(Document):
     """Virtual time up to ready that was charged for events (`clock.charges`, `clock.host_model`)."""
     charges: dict[str, ChargeRecord] = Field(default={}, exclude_if=lambda value: not value)
     """What for: a kernel function of `clock.charges`, or a class of exit or fault of `clock.host_model`."""
-    skipped_ns: Nanoseconds = Field(default=0, exclude_if=lambda value: not value)
-    """How far the kernel's ticks were moved against its work (`clock.skipped_ns`); no time holds it."""
+    ticks_moved_ns: Nanoseconds = Field(default=0, exclude_if=lambda value: not value)
+    """How far the kernel's ticks were moved against its work (`clock.tick_us`); no time holds it."""
     price: PriceRecord | None = Field(default=None, exclude_if=lambda value: value is None)
     """What it costs up to ready on the host of `clock.host_model`; None where no model was charged."""
     marks: dict[str, Nanoseconds]

@@ -48,7 +48,7 @@ from bootlab.profile.asked.marks import INITCALL, marks_looked_for
 from bootlab.profile.recorded.disk_requests import REQUESTS, disk_use, read_disk_requests
 from bootlab.profile.recorded.trace import DISKS, READS, SCREEN, SKIP, TRAPS, PluginTrace, Stamp
 from bootlab.snapshot.asked import Beginning
-from bootlab.system import ClockKind, PowerOn, System
+from bootlab.system import ClockKind, PowerOn, System, moved_ticks_ns
 from bootlab.targets.launch import Launch
 from bootlab.targets.target import LineStamps, Names
 from bootlab.timeline import marks as m
@@ -105,7 +105,7 @@ def fill_record(seen: ObservedBoot, ending: Ending, run: HostRun, pictures: Sequ
         idle_ns=trace.idle_ns(ready) if trace is not None and ready is not None else None,
         charged_ns=ready.charged_ns if ready is not None else 0,
         charges=_charges(seen, trace),
-        skipped_ns=system.clock.skipped_ns if not why_unmoved(system, trace) else 0,
+        ticks_moved_ns=0 if why_unmoved(system, trace) else moved_ticks_ns(system),
         price=price_record(system, trace, ready) if ending.outcome is Outcome.READY else None,
         marks=marks,
         drivers=_list_drivers(trace),

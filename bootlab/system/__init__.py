@@ -10,7 +10,7 @@ from bootlab.system.content import Compression, Content, FileSystem, Initramfs, 
 from bootlab.system.disk_image import DiskImage
 from bootlab.system.disk_model import DiskModel
 from bootlab.system.file import read_system
-from bootlab.system.kernel import NULL_WORD, Kernel, KernelBuild, KernelEntry, add_words
+from bootlab.system.kernel import NULL_WORD, Kernel, KernelBuild, KernelEntry, add_words, without_null
 from bootlab.system.machine import (
     Accelerator,
     Attachment,
@@ -22,8 +22,8 @@ from bootlab.system.machine import (
     PageSize,
     Storage,
 )
+from bootlab.system.moved_ticks import moved_ticks_ns
 from bootlab.system.network import Network, NetworkPeer, NetworkProbe
-from bootlab.system.null_change import null_change, without_null_change
 from bootlab.system.part import Part
 from bootlab.system.power_on.hibernated import SLEEP_WORD, Restorer, sleep_word
 from bootlab.system.power_on.power_on import KEEPS_RAM, SLEEPS, Fault, KeptRam, PowerOn, PowerOnKind
@@ -120,11 +120,11 @@ __all__ = [
     "VmmProgram",
     "Snapshot",
     "add_words",
-    "null_change",
+    "moved_ticks_ns",
     "pressed_ns",
     "read_system",
     "sleep_word",
     "sleep_words",
-    "without_null_change",
+    "without_null",
     "words_of",
 ]

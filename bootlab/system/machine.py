@@ -199,22 +199,14 @@ class BootClock(Part):
     ) = Field(default=None, exclude_if=lambda value: value is None)
     """For `virtual` on x86-64: what a host of KVM takes for each exit and page is charged to the clock (price.md)."""
 
-    null_tick_us: int | None = Field(default=None, ge=2, le=1_000_000, exclude_if=lambda value: value is None)
-    """For `virtual` only: how far apart the kernel's ticks are, 10^6 / CONFIG_HZ. Null changes then move them, too."""
-    skipped_ns: int = Field(default=0, ge=0, le=10**9, exclude_if=lambda value: not value)
-    """For `virtual` only: how far the kernel's ticks are moved against its work, as a null change does; in no time."""
-
-    @property
-    def moves_ticks(self) -> str | None:
-        """Return the key by which ticks are moved, in this boot or in null changes of it; None where they are not."""
-        if self.null_tick_us is not None:
-            return "clock.null_tick_us"
-        return "clock.skipped_ns" if self.skipped_ns else None
+    tick_us: int | None = Field(default=None, ge=2, le=1_000_000, exclude_if=lambda value: value is None)
+    """For `virtual` only: how far apart the kernel's ticks are, 10^6 / CONFIG_HZ. Seeds and null changes then move them
+    against its work (measuring.md)."""
 
     @model_validator(mode="after")
     def _charges_are_of_the_virtual_clock(self) -> Self:
-        if self.kind is not ClockKind.VIRTUAL and self.moves_ticks is not None:
-            raise ValueError(f'{self.moves_ticks} moves ticks on the virtual clock; kind is "{self.kind.value}"')
+        if self.tick_us is not None and self.kind is not ClockKind.VIRTUAL:
+            raise ValueError(f'tick_us is of the virtual clock; kind is "{self.kind.value}"')
         if self.host_model is not None and self.kind is not ClockKind.VIRTUAL:
             raise ValueError(f'host_model is charged to the virtual clock; kind is "{self.kind.value}"')
         if self.charges and self.kind is not ClockKind.VIRTUAL:

@@ -23,9 +23,8 @@ def boot_values(system: System) -> dict[str, Any]:
             "description": True,
             # What a technique of theirs does is in the system, and a host model's figures are among the hashes.
             "extensions": True,
-            # The model's figures are in the plugin's config, and its hash is among the hashes; how far null changes may
-            # move ticks decides no boot: theirs are told how far.
-            "clock": {"host_model", "null_tick_us"},
+            # Its figures are in the plugin's config, and its hash is among the hashes.
+            "clock": {"host_model"},
             "kernel": {"image", "package", "build", "suite", "symbols"},
             "initramfs": True,
             "rootfs": True,

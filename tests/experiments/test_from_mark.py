@@ -1,6 +1,5 @@
 """Boots that could begin at a mark: what is counted where they cannot, and in what two records of one boot differ."""
 
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -12,7 +11,6 @@ from bootlab.experiments.from_mark import FromMark, FromMarkResult, beginning_at
 from bootlab.measure.place import Here
 from bootlab.measure.record import BeganRecord, BootRecord, Outcome, PictureRecord, ScreenRecord
 from bootlab.measure.record_files import write_json
-from bootlab.system import BootClock
 from tests.replayed import answer, new_run, prepared, replayed
 
 
@@ -29,15 +27,6 @@ def test_a_machine_that_cannot_be_kept_is_powered_on_and_that_is_told_once(tmp_p
     why = "clock.kind: a machine that runs on replay cannot be kept in a snapshot"
     assert result.powered_on == {why: 1, f"no more of them: {why}": 1} and result.given_up == why
     assert told == [f"no boot begins at late any more: {why}"]
-
-
-def test_a_null_change_that_moves_ticks_is_powered_on_and_the_others_are_not_given_up(tmp_path: Path) -> None:
-    moved = prepared(replayed(tmp_path))
-    moved = replace(moved, system=moved.system.model_copy(update={"clock": BootClock(skipped_ns=7)}))
-    beginnings = FromMark(new_run(tmp_path), "late", lambda line: None)
-    beginnings.boot(Here(1), moved, "null", lambda: False, keeps=True)
-    result = beginnings.result()
-    assert result.powered_on == {"a null change that moves ticks": 1} and not result.given_up
 
 
 def test_what_began_at_a_mark_is_booted_again_where_nobody_asks_for_a_mark(tmp_path: Path) -> None:

@@ -31,9 +31,9 @@ def test_a_family_becomes_figures_that_need_no_run() -> None:
     assert LedgerEntry.model_validate_json(made.model_dump_json()) == made
 
 
-def test_null_changes_that_move_ticks_make_another_entry() -> None:
+def test_moved_ticks_make_another_entry() -> None:
     boots = series("series-before.json")
-    moved = [one.model_copy(update={"skipped_ns": 5}) for one in boots]
+    moved = [one.model_copy(update={"ticks_moved_ns": 5}) for one in boots]
     plain, ticking = (entry_of(Family(tuple(boots), tuple(null)), Commit(), "measure") for null in (boots, moved))
     assert ticking.moves_ticks and plain.key != ticking.key and "moves_ticks" not in plain.model_dump()
 

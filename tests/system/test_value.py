@@ -35,10 +35,10 @@ from tests.system.files import GOOD, write
         ),
         (('type = "q35"', 'type = "q35"\n[clock]\ncharges = { io_delay = 0 }'), "clock.charges.io_delay: "),
         (
-            ('type = "q35"', 'type = "q35"\n[clock]\nkind = "wall"\nnull_tick_us = 4000'),
-            'clock.null_tick_us moves ticks on the virtual clock; kind is "wall"',
+            ('type = "q35"', 'type = "q35"\n[clock]\nkind = "wall"\ntick_us = 4000'),
+            'tick_us is of the virtual clock; kind is "wall"',
         ),
-        (('type = "q35"', 'type = "q35"\n[clock]\nnull_tick_us = 1'), "clock.null_tick_us: "),
+        (('type = "q35"', 'type = "q35"\n[clock]\ntick_us = 1'), "clock.tick_us: "),
         (
             ('type = "q35"', 'type = "microvm"\n[[disks]]\nsize_mib = 16\nattach = "nvme"'),
             'disks.0.attach = "nvme" needs a PCI bus: machine.options',

@@ -19,7 +19,7 @@ from bootlab.ledger.gate.result import GateResult, Grown
 from bootlab.ledger.kept_runs import find_kept_runs
 from bootlab.measure.record import Outcome
 from bootlab.profile.asked.request import ProfileRequest
-from bootlab.system import System, null_change
+from bootlab.system import NULL_WORD, System
 
 _NULL = "null"
 """Label of the boot of the judged side with a null change."""
@@ -95,7 +95,7 @@ def _work(store: Store, sides: GateSides, held: Held, found: Growth, *, silent: 
         works[AGAINST] = work_of(recorded)
         after = after.with_seed(recorded.record.seed)
         subjects = {LABEL: Subject(after, sides.after_file, ProfileRequest())}
-    subjects[_NULL] = Subject(null_change(after, 1), sides.after_file, ProfileRequest())
+    subjects[_NULL] = Subject(after.with_cmdline(f"{NULL_WORD}=1"), sides.after_file, ProfileRequest())
     prepared = {label: prepare_profile(one, silent=silent or label == _NULL) for label, one in subjects.items()}
     run = start_run(store, RunKind.PROFILE, subjects, {})
     found.profile = str(run.path)

@@ -348,5 +348,5 @@ def _member(record: BootRecord, change: str = "") -> Member:
         run=record.run,
         price_ns=_price_ns(record),
         change=change,
-        skipped_ns=record.skipped_ns,
+        ticks_moved_ns=record.ticks_moved_ns,
     )

@@ -51,7 +51,7 @@ class Member(Document):
     """Its price up to ready, where a host model is charged."""
     change: str = ""
     """Empty, the meaningless word that makes this boot a null change, or `fresh`."""
-    skipped_ns: int = Field(default=0, exclude_if=lambda value: not value)
+    ticks_moved_ns: int = Field(default=0, exclude_if=lambda value: not value)
     """How far its kernel's ticks were moved against its work; no time holds it."""
 
     @property

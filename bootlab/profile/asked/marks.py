@@ -138,17 +138,21 @@ def call_lines(symbols: Symbols, functions: Sequence[str]) -> tuple[tuple[str, .
     return found, tuple(maker.lines)
 
 
-def skip_line(config: PluginConfig, key: str, ns: int) -> str:
-    """Return the line that moves the kernel's ticks by `ns` against its work; empty for 0. `key` asks for it.
-
-    They are moved as its initcalls begin: an x86's local timer is set, and its ticks begin, a moment before that, in
-    the same thread (setup_boot_APIC_clock()); no driver has run yet. Raises InputError for a kernel without that mark.
-    """
+def expect_ticks(config: PluginConfig) -> None:
+    """Raise InputError for a kernel in which nobody knows where its ticks would be moved (skip_line)."""
     if m.INITCALLS_START not in config.symbols:
         raise InputError(
-            f"{key}: this kernel's symbols do not say where its initcalls begin, so its ticks cannot be moved there",
-            hint="without clock.null_tick_us null changes re-roll all but the moment of a tick",
+            "clock.tick_us: this kernel's symbols do not say where its initcalls begin, and its ticks are moved there",
+            hint="leave it out: seeds and null changes then re-roll all but the moment of a tick",
         )
+
+
+def skip_line(ns: int) -> str:
+    """Return the line that moves the kernel's ticks by `ns` against its work; empty for 0.
+
+    They are moved as its initcalls begin: an x86's local timer is set, and its ticks begin, a moment before that, in
+    the same thread (setup_boot_APIC_clock()); no driver has run yet.
+    """
     return f"skip {m.INITCALLS_START} {ns}\n" if ns else ""
 
 

@@ -37,10 +37,10 @@ def moves_words(base: Baseline) -> str:
 
 
 def over_words(base: Baseline) -> str:
-    """Return over how many boots a baseline moves for no reason, and of how many the kernel's ticks were moved."""
-    moved = sum(one.skipped_ns > 0 for one in base.null_members)
-    ticks = f", {moved} with ticks moved" if moved else ""
-    return f"over {len(base.members) + len(base.null_members)} boots{ticks}"
+    """Return over how many boots a baseline moves for no reason, and whether the kernel's ticks were moved for each."""
+    every = [*base.members, *base.null_members]
+    ticks = ", ticks moved" if any(one.ticks_moved_ns for one in every) else ""
+    return f"over {len(every)} boots{ticks}"
 
 
 def kept(result: TryResult, step: Step) -> bool:

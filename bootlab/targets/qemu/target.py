@@ -13,7 +13,7 @@ from bootlab.build.cache import Cache, file_sha256
 from bootlab.build.plugin import find_plugin
 from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError, MissingTool
-from bootlab.profile.asked.marks import arch_line, make_plugin_config, skip_line
+from bootlab.profile.asked.marks import arch_line, expect_ticks, make_plugin_config, skip_line
 from bootlab.profile.asked.stage_marks import LoadedFile, stage_lines
 from bootlab.profile.recorded.about import PROFILE
 from bootlab.profile.recorded.card_reads import CARD_LOG, TRACE_EVENT
@@ -23,7 +23,7 @@ from bootlab.snapshot.asked import KeepRequest, Restored
 from bootlab.symbols.firmware import Firmware
 from bootlab.symbols.system_map import read_kernel_symbols
 from bootlab.symbols.table import SymbolTable, read_symbols
-from bootlab.system import Accelerator, BootFiles, ClockKind, System, sleep_words
+from bootlab.system import Accelerator, BootFiles, ClockKind, System, moved_ticks_ns, sleep_words
 from bootlab.targets.launch import Launch
 from bootlab.targets.machine_process import VMM_TRACE, make_socket_folder
 from bootlab.targets.qemu.argv import clock_s, qemu_argv, qemu_binary
@@ -227,7 +227,7 @@ class QemuPrepared(Prepared):
         if self.plugin is None or self.plugin_config is None:
             return None
         config = directory / "plugin.conf"
-        text, profile = self.plugin_config + more, None
+        text, profile = self.plugin_config + skip_line(moved_ticks_ns(self.system)) + more, None
         if self.begins is not None:
             text += past_lines(self.begins)
         if self.restored is None:
@@ -359,8 +359,8 @@ def _plugin_config(
     if symbols is None:
         if system.clock.charges:
             raise InputError("clock.charges: the symbols of this kernel cannot be read, so its calls are not seen")
-        if (key := system.clock.moves_ticks) is not None:
-            raise InputError(f"{key}: the symbols of this kernel cannot be read, so its ticks cannot be moved")
+        if system.clock.tick_us is not None:
+            raise InputError("clock.tick_us: the symbols of this kernel cannot be read, so its ticks cannot be moved")
         # A kernel whose symbols cannot be had still has its guest marks.
         lines = [arch_line(system.machine.arch, None), *stages, "guestmarks", *([f"stop {stop}"] if stop else [])]
         return "".join(f"{line}\n" for line in lines)
@@ -368,8 +368,9 @@ def _plugin_config(
     config = make_plugin_config(
         symbols, marks=system.marks, charges=system.clock.charges, watch=known, stop=stop, stages=stages
     )
-    key = system.clock.moves_ticks
-    return config.text if key is None else config.text + skip_line(config, key, system.clock.skipped_ns)
+    if system.clock.tick_us is not None:
+        expect_ticks(config)
+    return config.text
 
 
 def _further_lines(system: System) -> str:

@@ -29,10 +29,10 @@ def _ticks(hz: int, *, mechanism: str, cost: str) -> Technique:
 
     def apply(system: System, measured: Measured) -> System:
         changed = built.change.apply(system, measured)
-        if changed.clock.null_tick_us is None:
+        if changed.clock.tick_us is None:
             return changed
-        # Null changes of this kernel move its own ticks.
-        return changed.with_part("clock", null_tick_us=1_000_000 // hz)
+        # What is moved are this kernel's own ticks.
+        return changed.with_part("clock", tick_us=1_000_000 // hz)
 
     return replace(built, change=replace(built.change, apply=apply))
 

@@ -5,7 +5,8 @@ from bisect import bisect_right
 import pytest
 
 from bootlab.errors import InputError
-from bootlab.profile.asked.marks import PluginConfig, make_plugin_config, marks_looked_for, skip_line
+from bootlab.profile.asked.marks import PluginConfig, expect_ticks, make_plugin_config, marks_looked_for, skip_line
+from bootlab.timeline.marks import INITCALLS_START
 
 X86_64 = {
     "startup_64": 0xFFFFFFFF81000000,
@@ -166,8 +167,8 @@ def test_charges_are_lines_of_their_own_and_an_unknown_function_is_named() -> No
         make(X86_64, charges={"no_such": 1})
 
 
-def test_ticks_are_moved_as_initcalls_begin_or_the_key_is_named() -> None:
-    assert skip_line(make(X86_64), "clock.null_tick_us", 1_500_000) == "skip initcalls_start 1500000\n"
-    assert skip_line(make(X86_64), "clock.null_tick_us", 0) == ""
-    with pytest.raises(InputError, match=r"clock\.null_tick_us: this kernel's symbols do not say where its initcalls"):
-        skip_line(make({"startup_64": X86_64["startup_64"]}), "clock.null_tick_us", 0)
+def test_ticks_are_moved_as_initcalls_begin() -> None:
+    expect_ticks(make(X86_64))
+    with pytest.raises(InputError, match=r"clock\.tick_us: this kernel's symbols do not say where its initcalls"):
+        expect_ticks(make({"startup_64": X86_64["startup_64"]}))
+    assert skip_line(1_500_000) == f"skip {INITCALLS_START} 1500000\n" and skip_line(0) == ""

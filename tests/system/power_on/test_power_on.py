@@ -6,8 +6,7 @@ import pytest
 
 from bootlab.errors import InputError
 from bootlab.measure.power_on import system_before
-from bootlab.system import NULL_WORD, System, read_system
-from bootlab.system.kernel import without_null
+from bootlab.system import NULL_WORD, System, read_system, without_null
 
 SYSTEM = """
 name = "kept"

@@ -35,7 +35,7 @@ GIVEN: dict[str, Any] = {
     [
         ({"clock": {"kind": "wall"}}, "clock.kind: "),
         ({"clock": {"charges": {"a": 5}}}, "clock.charges: "),
-        ({"clock": {"skipped_ns": 5}}, "clock.skipped_ns: "),
+        ({"clock": {"tick_us": 4000}}, "clock.tick_us: "),
         ({"machine": {"type": "q35", "page_size": "4K"}}, "machine.page_size: "),
         ({"machine": {"type": "q35", "hypervisor": "kvm"}}, "machine.hypervisor: "),
         ({"network": {"peer": "bootlab"}}, "network.peer: "),
