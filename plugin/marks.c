@@ -103,8 +103,7 @@ static void unlock(void)
 		machine_pause(&recording.machine);
 }
 
-/* Called with the lock held, after the record of `name` is written. */
-/* The guest's clock goes on, and with it its ticks; ours stands still. */
+/* The guest's clock goes on, and with it its ticks; ours stands still. Called as the next one. */
 static void skip_if_asked(const char *name)
 {
 	int64_t ns = (int64_t)recording.config.skip_ns;
@@ -116,6 +115,7 @@ static void skip_if_asked(const char *name)
 	charged_clock_add(&recording.clock, ns);
 }
 
+/* Called with the lock held, after the record of `name` is written. */
 static void stop_if_asked(const char *name, struct stamp at)
 {
 	recording_tell_write_error();

@@ -301,7 +301,8 @@ void modelled_disks_open(void)
 		return;
 	disks.all = calloc(count, sizeof *disks.all);
 	recording.disk_accounts = calloc(count, sizeof *recording.disk_accounts);
-	if (!disks.all || !recording.disk_accounts || virtual_timers_open(&recording.machine.skipped_ns, message, sizeof message, &recording.timers)) {
+	if (!disks.all || !recording.disk_accounts ||
+	    virtual_timers_open(&recording.machine.skipped_ns, message, sizeof message, &recording.timers)) {
 		for (size_t i = 0; i < count; i++)
 			tell(config->modelled_disks[i].drive, message);
 		return;

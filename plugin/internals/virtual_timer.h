@@ -21,7 +21,10 @@ struct virtual_timers {
 	void (*set)(void *timer, int64_t t_ns);
 };
 
-/* Find them, and prove that a timer holds the time that it was given. `skipped_ns` must outlive it. 0, or -ENOTSUP with one line in `message`. */
+/*
+ * Find them, and prove that a timer holds the time that it was given. `skipped_ns` must outlive it. 0, or -ENOTSUP with one line
+ * in `message`.
+ */
 int virtual_timers_open(const int64_t *skipped_ns, char *message, size_t message_size, struct virtual_timers *ret);
 
 /*
