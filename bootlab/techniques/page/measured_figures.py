@@ -124,7 +124,7 @@ def _whole(ns: int) -> str:
 
 
 def _ms(ns: int) -> str:
-    if 0 < abs(ns) < 1000:
+    if 0 < abs(ns) < 100:
         return f"{ns:+d} ns"
     return f"{ns / 1e6:+.0f} ms" if abs(ns) >= 1e9 else f"{ns / 1e6:+.3g} ms"
 
