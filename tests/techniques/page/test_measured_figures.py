@@ -87,7 +87,6 @@ OWED = {
     "camera-board": (
         "application_musl bootloader_no_banner bootloader_no_delay bootloader_no_scan kernel_thumb2 kernel_usb_off"
     ),
-    "camera-board-fast": "kernel_image_gzip kernel_image_lzma kernel_image_lzo kernel_image_xz kernel_tty_off",
     "firecracker": "kernel_ip_pnp_off",
 }
 
