@@ -87,7 +87,6 @@ OWED = {
     "camera-board": (
         "application_musl bootloader_no_banner bootloader_no_delay bootloader_no_scan kernel_thumb2 kernel_usb_off"
     ),
-    "firecracker": "kernel_ip_pnp_off",
 }
 
 
