@@ -168,7 +168,7 @@ def compare_series(before: Family, after: Family) -> Comparison:
             load_saved_ns = loads[0] - loads[1]
             detail += f"; of it {load_saved_ns / 1e6:+.3f} ms of loading by {_models(one, other)}, and without that: "
             detail += f"{execution} ({(saved_ns - load_saved_ns) / 1e6:+.3f} ms)"
-    if any(record.ticks_moved_ns for record in (*before.boots, *after.boots)):
+    if _moved(before) and _moved(after):
         detail += "; each boot has its kernel's ticks moved (clock.tick_us)"
     return Comparison(
         before=one.system,
@@ -186,7 +186,7 @@ def compare_series(before: Family, after: Family) -> Comparison:
         execution=execution,
         wrong=WRONG["virtual" if one.clock == "virtual" else "wall"],
         detail=detail,
-        differences=_differences(one, other),
+        differences=[*_differences(one, other), *_other_ticks(before, after)],
         phases=_phases(before, after),
         parts=_parts(before, after),
         chances=_chances(before, after),
@@ -273,6 +273,16 @@ def _detail(judged: Judgement, saved_ns: int, *, wall: bool, price: PriceRecord 
         own, other = judged.wants
         detail += f"; not confirmed: wants {own} fresh boots before and {other} after, boots on record have no more"
     return detail
+
+
+def _moved(family: Family) -> bool:
+    return any(record.ticks_moved_ns for record in family.boots)
+
+
+def _other_ticks(before: Family, after: Family) -> list[str]:
+    if _moved(before) == _moved(after):
+        return []
+    return [f"kernel's ticks moved (clock.tick_us), only {'before' if _moved(before) else 'after'}"]
 
 
 def _differences(one: BootRecord, other: BootRecord) -> list[str]:

@@ -82,8 +82,8 @@ class LedgerEntry(Document):
     """With changes that mean nothing."""
     fresh_ns: Annotated[list[_Time], Field(max_length=MOST_BOOTS)] = []
     """With other seeds and other changes that mean nothing."""
-    moves_ticks: bool = Field(default=False, exclude_if=lambda value: not value)
-    """Whether the kernel's ticks were moved for each of these (`clock.tick_us`)."""
+    ticks_moved_ns: list[_Time] = Field(default=[], exclude_if=lambda value: not value)
+    """With each of the seeds, how far the kernel's ticks were moved (`clock.tick_us`); empty where they were not."""
     phases: list[EntryPhase] = []
     instructions: int | None = None
     idle_ns: Nanoseconds | None = None
@@ -129,9 +129,8 @@ class LedgerEntry(Document):
         """Return the hash of all that decides its figures: two entries with one key measured the same."""
         said = [self.system, self.commit, self.dirty, self.clock, self.accelerator, self.ns_per_instruction, self.cpu,
                 self.models, sorted(self.inputs.items())]  # fmt: skip
-        if self.moves_ticks:
-            # Its figures are others.
-            said.append("moves ticks")
+        if self.ticks_moved_ns:
+            said.append(self.ticks_moved_ns)
         if not self.inputs or self.clock != "virtual":
             # Two boots on a noisy clock are two measurements, and what another tool recorded has no inputs.
             said.append(self.measured)
@@ -154,6 +153,7 @@ def entry_of(
     record = failed if failed is not None else family.median
     ready = failed is None
     noisy = record.clock != "virtual"
+    moved = [one.ticks_moved_ns for one in family.members]
     return LedgerEntry(
         system=record.system,
         commit=commit.name,
@@ -173,7 +173,7 @@ def entry_of(
         seeds_ns=family.times_ns if ready else [],
         null_ns=times(family.null) if ready else [],
         fresh_ns=times(family.fresh) if ready else [],
-        moves_ticks=any(one.ticks_moved_ns for one in family.boots),
+        ticks_moved_ns=moved if ready and any(moved) else [],
         phases=[EntryPhase(name=one.name, duration_ns=one.duration_ns) for one in judged_view(record).phases]
         if ready
         else [],
@@ -197,6 +197,7 @@ def expect_comparable(before: LedgerEntry, after: LedgerEntry) -> None:
         ("CPU model", before.cpu, after.cpu),
         ("accelerator", before.accelerator, after.accelerator),
         ("storage or board model", before.models, after.models),
+        ("place of the kernel's ticks (clock.tick_us)", bool(before.ticks_moved_ns), bool(after.ticks_moved_ns)),
     ):
         if one != other:
             raise InputError(

@@ -55,6 +55,15 @@ def test_a_comparison_names_the_boots_that_it_rests_on() -> None:
     assert result.after_runs == result.fresh_after_runs == [record.run for record in after.members]
 
 
+def test_moved_ticks_are_told_of_both_sides_or_as_a_difference() -> None:
+    still, other = four_systems()[:2]
+    moved = [one.model_copy(update={"ticks_moved_ns": 5}) for one in still]
+    alike, unlike = compared(moved, moved, moved), compared(moved, other, moved)
+    assert "its kernel's ticks moved" in alike.detail and not alike.differences
+    assert "ticks moved" not in unlike.detail
+    assert "kernel's ticks moved (clock.tick_us), only before" in unlike.differences
+
+
 def test_what_boots_on_record_cannot_confirm_is_told_with_what_it_would_take() -> None:
     """A near difference: seen in the seeds, and no fresh boots are there."""
     before = four_systems()[0]

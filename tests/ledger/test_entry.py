@@ -34,8 +34,13 @@ def test_a_family_becomes_figures_that_need_no_run() -> None:
 def test_moved_ticks_make_another_entry() -> None:
     boots = series("series-before.json")
     moved = [one.model_copy(update={"ticks_moved_ns": 5}) for one in boots]
-    plain, ticking = (entry_of(Family(tuple(boots), tuple(null)), Commit(), "measure") for null in (boots, moved))
-    assert ticking.moves_ticks and plain.key != ticking.key and "moves_ticks" not in plain.model_dump()
+    further = [one.model_copy(update={"ticks_moved_ns": 9}) for one in boots]
+    plain, ticking, other = (entry_of(Family(tuple(of)), Commit(), "measure") for of in (boots, moved, further))
+    assert ticking.ticks_moved_ns == [5] * len(boots) and "ticks_moved_ns" not in plain.model_dump()
+    assert len({plain.key, ticking.key, other.key}) == 3, "how far apart the ticks are decides, too"
+    expect_comparable(ticking, other)
+    with pytest.raises(InputError, match="place of the kernel's ticks"):
+        expect_comparable(plain, ticking)
 
 
 def test_what_a_host_model_counted_is_in_the_entry_and_else_the_line_is_as_it_was() -> None:

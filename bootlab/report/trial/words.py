@@ -37,9 +37,10 @@ def moves_words(base: Baseline) -> str:
 
 
 def over_words(base: Baseline) -> str:
-    """Return over how many boots a baseline moves for no reason, and whether the kernel's ticks were moved for each."""
+    """Return over how many boots a baseline moves for no reason, and of which the kernel's ticks were moved."""
     every = [*base.members, *base.null_members]
-    ticks = ", ticks moved" if any(one.ticks_moved_ns for one in every) else ""
+    moved = sum(one.ticks_moved_ns > 0 for one in every)
+    ticks = "" if not moved else ", ticks moved" if moved == len(every) else f", ticks moved of {moved}"
     return f"over {len(every)} boots{ticks}"
 
 

@@ -52,8 +52,8 @@ def expect_hibernated(system: "System") -> None:
         raise ValueError(f'{_KIND} needs a disk to lie on: [[disks]] filesystem = "swap"')
     if system.restorer is None:
         _expect_resume(system, "", system.kernel, system.initramfs)
-    elif system.marks or system.clock.charges:
-        key = "marks" if system.marks else "clock.charges"
+    elif system.marks or system.clock.charges or system.clock.tick_us is not None:
+        key = "marks" if system.marks else "clock.charges" if system.clock.charges else "clock.tick_us"
         raise ValueError(f"{key}: symbols are of one kernel, and a power-on with a [restorer] has two")
     if system.rootfs is not None and system.rootfs.device not in ("virtio-blk", "nvme", "scsi"):
         raise ValueError(f'{_KIND} goes with no rootfs.device = "{system.rootfs.device}"')
@@ -66,6 +66,9 @@ def expect_hibernated(system: "System") -> None:
 
 
 def _expect_of_board(system: "System") -> None:
+    asleep = system.power_on is not None and system.power_on.kind is PowerOnKind.HIBERNATED
+    if asleep and system.clock.tick_us is not None:
+        raise ValueError("clock.tick_us: SPL takes an image, and no kernel boots whose ticks could be moved")
     if system.bootloader is None or not system.bootloader.falcon:
         raise ValueError("card.swap_mib: SPL goes on from an image in Falcon mode: bootloader.falcon = true")
     if system.kept_by_loader:

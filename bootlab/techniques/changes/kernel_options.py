@@ -110,6 +110,17 @@ def option_value(system: System, measured: Measured, option: str) -> str | None:
     return measured.kernel_config.get(option, "n") if known(system, measured) else None
 
 
+def if_above(option: str, least: int) -> Applies:
+    """Return the condition that a numeric option is not known to be `least` or less already."""
+
+    def applies(system: System, measured: Measured) -> str | None:
+        built = option_value(system, measured, option)
+        smaller = built is not None and built.isdigit() and int(built) <= least
+        return f"{option} is {built} already" if smaller else None
+
+    return applies
+
+
 def is_on(system: System, measured: Measured, option: str) -> bool:
     """Return whether an option is known to be on."""
     return _value_or_off(system, measured, option) != "n"

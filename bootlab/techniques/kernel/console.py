@@ -1,7 +1,7 @@
 """The kernel's messages, and the terminals and serial ports that they are written to."""
 
 from bootlab.system import ClockKind, System
-from bootlab.techniques.changes.kernel_options import WantedOptions, off, option_value, rebuilt_kernel
+from bootlab.techniques.changes.kernel_options import WantedOptions, if_above, off, rebuilt_kernel
 from bootlab.techniques.model.evidence import Measured
 from bootlab.techniques.model.proofs import initcalls_gone, line_appears, never_runs
 from bootlab.techniques.model.published import BOOTLIN_2019, BOOTLIN_SLIDES, LINUX_612, Published, none_published
@@ -9,12 +9,6 @@ from bootlab.techniques.model.removed_work import Removes
 from bootlab.techniques.model.technique import Risk, Text
 
 _SHIFT = 15
-
-
-def _is_larger(system: System, measured: Measured) -> str | None:
-    built = option_value(system, measured, "LOG_BUF_SHIFT")
-    smaller = built is not None and built.isdigit() and int(built) <= _SHIFT
-    return f"LOG_BUF_SHIFT is {built} already" if smaller else None
 
 
 def _is_said_without(system: System, measured: Measured) -> str | None:
@@ -61,7 +55,7 @@ TECHNIQUES = (
             risk=Risk.FUNCTION,
             published=(none_published(f"{LINUX_612}, init/Kconfig"),),
         ),
-        WantedOptions({"LOG_BUF_SHIFT": "15"}, needs=("PRINTK",), applies=_is_larger),
+        WantedOptions({"LOG_BUF_SHIFT": str(_SHIFT)}, needs=("PRINTK",), applies=if_above("LOG_BUF_SHIFT", _SHIFT)),
     ),
     rebuilt_kernel(
         "kernel_serial_fewer",

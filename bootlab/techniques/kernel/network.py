@@ -7,10 +7,10 @@ from bootlab.system import System
 from bootlab.techniques.changes.command_line import word_value
 from bootlab.techniques.changes.kernel_options import (
     WantedOptions,
+    if_above,
     kernel_change,
     kernel_proof,
     off,
-    option_value,
     rebuilt_kernel,
 )
 from bootlab.techniques.model.evidence import Measured
@@ -23,12 +23,6 @@ from bootlab.techniques.model.technique import Risk, Technique, Text
 PATCH = PATCHES / "linux" / "ipconfig-no-wait.patch"
 
 _PERTURB_ORDER = 8
-
-
-def _has_large_table(system: System, measured: Measured) -> str | None:
-    built = option_value(system, measured, "INET_TABLE_PERTURB_ORDER")
-    smaller = built is not None and built.isdigit() and int(built) <= _PERTURB_ORDER
-    return f"INET_TABLE_PERTURB_ORDER is {built} already" if smaller else None
 
 
 def _configured_elsewhere(system: System, measured: Measured) -> str | None:
@@ -127,7 +121,7 @@ TECHNIQUES = (
             {"INET_TABLE_PERTURB_ORDER": str(_PERTURB_ORDER)},
             gates={"EXPERT": "y"},
             needs=("INET",),
-            applies=_has_large_table,
+            applies=if_above("INET_TABLE_PERTURB_ORDER", _PERTURB_ORDER),
         ),
         shows=line_changes(r"Table-perturb hash table entries: (\d+)"),
     ),

@@ -64,6 +64,7 @@ def test_the_restorer_is_what_a_hibernated_machine_starts_and_no_other(tmp_path:
         ("small.config", "none.config", "restorer.kernel.build.fragments[0]: no such file"),
         ("[booted]", '[marks]\nmine = "kernel_init"\n[booted]', "marks: symbols are of one kernel"),
         ("[booted]", "[clock]\ncharges = { kernel_init = 5 }\n[booted]", "clock.charges: symbols are of one kernel"),
+        ("[booted]", "[clock]\ntick_us = 4000\n[booted]", "clock.tick_us: symbols are of one kernel"),
     ],
 )
 def test_what_cannot_restore_is_refused_with_its_key(tmp_path: Path, old: str, new: str, said: str) -> None:
@@ -110,6 +111,7 @@ def test_of_a_board_its_loader_goes_on_from_the_swap_area_of_its_card(tmp_path: 
     ("old", "new", "said"),
     [
         ("swap_mib = 32", "", "card.swap_mib"),
+        ("[booted]", "[clock]\ntick_us = 4000\n[booted]", "clock.tick_us: SPL takes an image"),
         ("falcon = true", "", "bootloader.falcon = true"),
         ("swap_mib = 32", 'swap_mib = 32\nkept_ram = { size_mib = 4, at_mib = 1280, verify = "all" }', "kept_ram"),
         ("swap_mib = 32", 'path = "small.config"\nswap_mib = 32', "swap_mib are of one to be composed"),
