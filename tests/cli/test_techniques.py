@@ -68,6 +68,18 @@ def test_figures_come_from_a_trial_on_record(trial: Run, tmp_path: Path, capsys:
     assert f"measured {figure_words(first)}" in printed
 
 
+def test_a_figure_has_its_ticks_moved_where_each_of_its_boots_did(trial: Run, tmp_path: Path) -> None:
+    result = json.loads(trial.result.read_text())
+    first, second, *_ = (one for one in result["alone"] if len(one["members"]) > 1)
+    for boots in (result["baseline"]["members"], first["members"], second["members"][1:]):
+        for boot in boots:
+            boot["ticks_moved_ns"] = 1_230_000
+    trial.result.write_text(json.dumps(result))
+    path = tmp_path / "measured.json"
+    assert run(["techniques", "--measured", str(trial.path), "--figures", str(path)]) == 0
+    assert [one.technique for one in read_measured(path).results if one.ticks_moved] == [first["technique"]]
+
+
 def test_a_run_of_before_its_file_was_kept_names_the_system(trial: Run, tmp_path: Path) -> None:
     said = json.loads((trial.path / "run.json").read_text())
     del said["file"]

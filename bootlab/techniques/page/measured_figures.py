@@ -50,6 +50,8 @@ class MeasuredFigure(Document):
     nulls: int | None = None
     fresh: tuple[int, int] = (0, 0)
     """Fresh boots before and after that the verdict rests on."""
+    ticks_moved: bool = Field(default=False, exclude_if=lambda moved: not moved)
+    """Each of its boots moved the kernel's ticks against its work by another part of one (`clock.tick_us`)."""
     wrong: float | None = None
     """Of techniques that do nothing, the share that would get a verdict, at most; None in older figures."""
     cpu: str = ""
@@ -93,6 +95,7 @@ def merge_measured(old: MeasuredFigures, new: Iterable[MeasuredFigure]) -> Measu
 def figure_words(one: MeasuredFigure) -> str:
     """Return a figure for a reader, as in `-12.3 ms of 61.6 ms, kernel -188 KB (microvm, 6.12.117, virtual clock)`."""
     where = f"{one.system}, {one.kernel}, {one.clock} clock{f', {one.disks}' if one.disks else ''}"
+    where += ", ticks moved" if one.ticks_moved else ""
     if one.saved_ns is None or not (one.verdict.saves or one.verdict.costs):
         saved = one.verdict if one.saved_ns is None else f"{one.verdict} ({_ms(-one.saved_ns)}, {_why_not(one)})"
     else:

@@ -64,6 +64,13 @@ def test_a_figure_says_which_disks_are_modelled() -> None:
     assert figure_words(on_hdd).endswith("virtual clock, rootfs on hdd)")
 
 
+def test_a_figure_says_that_the_kernels_ticks_were_moved() -> None:
+    moved = FIGURE.model_copy(update={"ticks_moved": True})
+    assert figure_words(moved).endswith("virtual clock, ticks moved)")
+    assert MeasuredFigure.model_validate(moved.model_dump(mode="json")) == moved
+    assert "ticks_moved" not in FIGURE.model_dump(mode="json")
+
+
 def test_every_figure_in_docs_is_of_a_technique_that_there_is() -> None:
     known = {one.name for one in load_catalogue()}
     figures = read_measured(Path(__file__).parents[3] / "docs" / "measured.json").results
