@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from bootlab.experiments.trial.result import Ablated, Member, StackName, TrialCost, TryResult
+from bootlab.experiments.trial.result import Ablated, Judged, Member, StackName, TrialCost, TryResult
 from bootlab.system import Storage
 from bootlab.techniques.model.verdict import Verdict
 
@@ -25,7 +25,7 @@ def loaded_trial() -> TryResult:
         update={
             "storage": Storage(mb_s=20, latency_us=500),
             "baseline": result.baseline.model_copy(update=loaded),
-            "alone": [one.model_copy(update=loaded) for one in result.alone],
+            "alone": [one.model_copy(update=loaded | _split(one)) for one in result.alone],
             "final": {name: end.model_copy(update=loaded) for name, end in result.final.items()},
             "ablation": [Ablated.model_validate(values), Ablated.model_validate(missed)],
             "cost": TrialCost(
@@ -55,6 +55,11 @@ def confirmed_trial() -> TryResult:
             "final": {**result.final, StackName.RECOMMENDED: end},
         }
     )
+
+
+def _split(one: Judged) -> dict[str, object]:
+    """What of its saving is loading, and the verdict on the rest: made up."""
+    return {} if one.saved_ns is None else {"load_saved_ns": 12_340_000, "execution": Verdict.NO_DIFFERENCE_SHOWN}
 
 
 def _fresh(label: str) -> Member:

@@ -52,7 +52,7 @@ def try_result(result: TryResult) -> RenderableType:
     told = (": ".join(chance_words(one, of_life=False)) for one in result.chances)
     lines += [Text(visible(f"caution: {one}"), style="yellow") for one in told]
     if result.alone:
-        lines += [Text(), _verdicts(result)]
+        lines += [Text(), _verdicts(result), *_split(result)]
     # A ladder climbed without them has its own reasons; else a step has some only where its technique alone has none.
     why = [one for one in in_order(result.alone or result.stack) if one.saved_ns is None]
     measured = {one.technique for one in result.alone if one.saved_ns is not None}
@@ -138,10 +138,8 @@ def _reasons_of_ablation(result: TryResult) -> list[RenderableType]:
 
 
 def _verdicts(result: TryResult) -> Table:
-    modelled = any(one.load_saved_ns is not None for one in result.alone)
-    split = ("load ms>", "without the load") if modelled else ()
-    saved = saved_titles(result)
-    rows = plain_table("technique", "layer", "risk", *saved[:1], "%>", *split, *saved[1:], "spread>", "proof")
+    # A technique's name begins with its layer.
+    rows = plain_table("technique", "risk", *saved_titles(result), "%>", "spread>", "proof")
     keep_whole(rows, rows.columns[1:])
     verdict = ""
     for one in in_order(result.alone):
@@ -152,9 +150,9 @@ def _verdicts(result: TryResult) -> Table:
             rows.add_row(Text(verdict, style=f"bold {_STYLES.get(verdict, '')}".strip()))
         proof = Text(one.proof, style="yellow" if one.proof == Effect.NONE else "")
         rows.add_row(
-            Text(" ").append_text(_name(one)), visible(one.layer), visible(one.risk), ms(one.saved_ns),
-            percent(one.saved_ns, result.baseline.total_ns), *(_split(one) if modelled else ()),
-            *([ms(one.counted_saved_ns)] if result.price is not None else []), ms(one.spread_ns), proof,
+            Text(" ").append_text(_name(one)), visible(one.risk), ms(one.saved_ns),
+            *([ms(one.counted_saved_ns)] if result.price is not None else []),
+            percent(one.saved_ns, result.baseline.total_ns), ms(one.spread_ns), proof,
         )  # fmt: skip
     return rows
 
@@ -166,12 +164,18 @@ def saved_titles(result: TryResult) -> list[str]:
     return [f"saved of {price_words(result.price.model)} ms>", f"of {COUNTED} ms>"]
 
 
-def _split(one: Judged) -> tuple[RenderableType, RenderableType]:
-    """Return what of a saving is loading, and the verdict on the rest with its figure."""
-    if one.load_saved_ns is None or one.execution is None or one.saved_ns is None:
-        return "", ""
-    rest = Text(f"{ms(one.saved_ns - one.load_saved_ns)} {one.execution}", style=_STYLES.get(one.execution, "dim"))
-    return ms(one.load_saved_ns), rest
+def _split(result: TryResult) -> list[RenderableType]:
+    """Return what of each saving is loading by a model, and the verdict on the rest; nothing without a model."""
+    split = [one for one in in_order(result.alone) if one.load_saved_ns is not None and one.execution is not None]
+    if not split:
+        return []
+    rows = plain_table("technique", "load ms>", "without the load ms>", "and that is")
+    keep_whole(rows, rows.columns[1:])
+    for one in split:
+        rest_ns = (one.saved_ns or 0) - (one.load_saved_ns or 0)
+        verdict = Text(f"{one.execution}", style=_STYLES.get(one.execution, "dim") if one.execution else "")
+        rows.add_row(_name(one), ms(one.load_saved_ns), ms(rest_ns), verdict)
+    return [Text(), Text("of what each saves, loading and what is without it"), rows]
 
 
 def _reasons(judged: Iterable[Judged]) -> Table:

@@ -73,6 +73,19 @@ def test_try_lists_every_technique_under_its_verdict_and_keeps_names_whole() -> 
     assert "faster" not in out and "slower" not in out, "it is on the virtual clock"
 
 
+def test_try_says_what_of_each_saving_is_loading_and_cuts_no_name_or_figure() -> None:
+    long = "userspace_usb_short_recovery"
+    alone = [one.model_copy(update={"technique": f"{long}{number}"}) for number, one in enumerate(loaded_trial().alone)]
+    out = printed(try_result(loaded_trial().model_copy(update={"alone": alone})))
+    whole = [line.split() for line in out.splitlines()]
+    for one in alone:
+        if one.saved_ns is not None:
+            saved, rest = f"{one.saved_ns / 1e6:.2f}", f"{one.saved_ns / 1e6 - 12.34:.2f}"
+            assert any(words[:3] == [one.technique, one.risk, saved] for words in whole)
+            assert [one.technique, "12.34", rest, "no", "difference", "shown"] in whole
+    assert "without the load" not in printed(try_result(trial()))
+
+
 def test_try_says_what_was_not_kept_and_what_was_tried_again() -> None:
     out = printed(try_result(trial()))
     rungs = out[out.index("stacks, plan gain") :]
