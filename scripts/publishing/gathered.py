@@ -74,6 +74,8 @@ def find_gathered_faults(tables: Mapping[str, Recorded], root: Path = ROOT) -> I
         if text is None:
             yield f"{name}: {table.document} has no such table between its two comments"
             continue
+        if not table.inputs:
+            yield f"{name}: docs/gathered.json: no file decides its figures: then nothing says when it is older"
         if text_hash(text) != table.text_sha256:
             yield f"{name}: {table.document}: not what was recorded: scripts/publish --gathered {name}, once measured"
         changed = changed_inputs(table, root)

@@ -48,6 +48,11 @@ def test_a_table_that_was_edited_is_a_fault_until_it_is_recorded(tree: Path) -> 
     assert list(find_gathered_faults(recorded(tree), tree)) == []
 
 
+def test_a_table_that_no_file_decides_is_a_fault(tree: Path) -> None:
+    (fault,) = find_gathered_faults({"x": recorded(tree)["x"].model_copy(update={"inputs": {}})}, tree)
+    assert fault.startswith("x: docs/gathered.json: no file decides its figures")
+
+
 def test_a_table_older_than_its_inputs_has_to_say_so(tree: Path) -> None:
     tables = recorded(tree)
     (tree / "system.toml").write_text("name = 'y'\n")
