@@ -51,6 +51,15 @@ def find_new_name(option: str, known: Container[str]) -> Renamed | None:
     return None
 
 
+def later_names(option: str) -> tuple[str, ...]:
+    """Return the names by which later kernels know an option, the next one first."""
+    found, names = load_renames().get(option), list[str]()
+    while found is not None:
+        names.append(found.new)
+        found = load_renames().get(found.new)
+    return tuple(names)
+
+
 def earlier_names(option: str) -> tuple[Renamed, ...]:
     """Return the renames by which older kernels know an option, each from that name to this one, newest first."""
     found = list[Renamed]()

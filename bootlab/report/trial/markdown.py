@@ -61,7 +61,8 @@ def _stacks(result: TryResult) -> str:
     titles = ["step, each on top of those above", "saved ms>", f"{time_words(result)} ms>"]
     more = [*(["verdict"] * judged), *(["published"] if published else [])]
     table = markdown_table([*titles, *([f"{COUNTED} ms>"] * priced), *more], rows)
-    return "\n\n".join([table, *(note for note in (_of_no_verdict(result), _of_fresh_boots(result)) if note)])
+    notes = _of_no_verdict(result), _of_no_proof(result), _of_fresh_boots(result)
+    return "\n\n".join([table, *(note for note in notes if note)])
 
 
 def _shown(step: Judged) -> str:
@@ -80,6 +81,14 @@ def _of_no_verdict(result: TryResult) -> str:
         many = f" ({len(failed)} of {len(step.fresh_before)} fresh ones, {which})" if failed else ""
         told.append(f"No verdict on {code(step.technique)}: without it not all boots are well{many}; with it all are.")
     return prose(" ".join(told))
+
+
+def _of_no_proof(result: TryResult) -> str:
+    """Say of which steps of the table no boot shows that they took effect; empty where of none."""
+    steps = [one for stack in result.final for one in kept_steps(result, stack)]
+    # A technique may be on both stacks.
+    silent = dict.fromkeys(code(step.technique) for step in steps if step.proof == Effect.NOT_SHOWN.value)
+    return prose(f"No boot shows that {', '.join(silent)} took effect.") if silent else ""
 
 
 def _of_fresh_boots(result: TryResult) -> str:

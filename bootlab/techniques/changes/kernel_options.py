@@ -8,7 +8,7 @@ system.
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from bootlab.build.source.renamed_options import earlier_names
+from bootlab.build.source.renamed_options import earlier_names, find_new_name, later_names
 from bootlab.errors import InputError
 from bootlab.system import System
 from bootlab.techniques.model.evidence import Measured, Proof
@@ -85,8 +85,9 @@ def kernel_change(wanted: WantedOptions, *, adds: bool = False) -> Change:
         return _without(system, wanted.drops).with_options(**_news(system, measured, asked))
 
     knob = "kernel.build.options: " + _spelled({**wanted.gates, **wanted.options})
-    names = [one.old for option in wanted.options for one in earlier_names(option)]
-    return Change(Layer.KERNEL, knob, apply, check, adds, (*wanted.options, *names))
+    older = [one.old for option in wanted.options for one in earlier_names(option)]
+    later = [name for option in wanted.options for name in later_names(option)]
+    return Change(Layer.KERNEL, knob, apply, check, adds, (*wanted.options, *older, *later))
 
 
 def kernel_proof(wanted: WantedOptions, shows: Proof | None = None) -> Proof:
@@ -158,13 +159,18 @@ def _asked(wanted: WantedOptions, system: System, measured: Measured) -> dict[st
 
 
 def _as_known(options: Mapping[str, str], system: System, measured: Measured) -> dict[str, str]:
-    """Return options and values by the names that the kernel at hand has for them: an older one has others."""
-    explicit = system.kernel.build.options if system.kernel.build is not None else {}
+    """Return options and values by the names that the kernel at hand has for them: another version has others."""
+    there = {*measured.kernel_config, *(system.kernel.build.options if system.kernel.build is not None else ())}
     known = {}
     for option, value in options.items():
-        older = next((one for one in earlier_names(option) if {one.old} & {*measured.kernel_config, *explicit}), None)
-        name, asked = (option, value) if older is None else (older.old, older.renamed_value(value))
-        known[name] = asked
+        older = next((one for one in earlier_names(option) if one.old in there), None)
+        newer = find_new_name(option, there)
+        if older is not None:
+            known[older.old] = older.renamed_value(value)
+        elif newer is not None:
+            known[newer.new] = newer.renamed_value(value)
+        else:
+            known[option] = value
     return known
 
 

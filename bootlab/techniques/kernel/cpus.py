@@ -32,9 +32,9 @@ TECHNIQUES = (
         Text(
             summary="builds a kernel for one CPU, without locks, per-CPU machinery and the start of others",
             mechanism=(
-                "No other CPU is looked for or started, locks compile to nothing, RCU becomes the tiny one "
-                "whose grace periods are over at once, and the alternatives for several CPUs need not be "
-                "patched."
+                "No other CPU is looked for or started, locks compile to nothing, and the alternatives for several "
+                "CPUs need not be patched. Of a kernel that is not preemptible RCU becomes the tiny one (TINY_RCU), "
+                "whose grace periods are over at once."
             ),
             cost="a second CPU is never used; a kernel of its own for machines with one",
             risk=Risk.FUNCTION,

@@ -113,7 +113,7 @@ TECHNIQUES = (
                 "a device tree of this kernel alone: a driver that is added needs its node again, and an overlay, or a "
                 "program that binds a driver by hand, does not find one that is off or has no driver"
             ),
-            risk=Risk.NONE,
+            risk=Risk.FUNCTION,
             published=(none_published(f"{LINUX_612}, drivers/of/fdt.c: unflatten_dt_nodes()"),),
         ),
         change=Change(

@@ -26,11 +26,14 @@ TECHNIQUES = (
         Text(
             summary="builds without the audit subsystem, and without the security modules that report to it",
             mechanism="No socket, thread and lists for rules, and no test in the path of each system call.",
-            cost="no audit records, and no SELinux, AppArmor or integrity measurement (IMA), which need it",
+            cost=(
+                "no audit records, and no SELinux, AppArmor or IPE, which need it; integrity measurement (IMA) stays, "
+                "without rules by label and without its messages"
+            ),
             risk=Risk.SECURITY,
             published=(none_published(f"{LINUX_612}, init/Kconfig"),),
         ),
-        WantedOptions(off("AUDIT"), gates=off("SECURITY_SELINUX", "SECURITY_APPARMOR", "IMA", "INTEGRITY_AUDIT")),
+        WantedOptions(off("AUDIT"), gates=off("SECURITY_SELINUX", "SECURITY_APPARMOR")),
         shows=initcalls_gone("audit_init"),
         removes=Removes(
             "auditing",

@@ -30,7 +30,7 @@ PROTECTIONS = (
         re.compile(
             r"CPU_MITIGATIONS|MITIGATION_\w+|SPECULATION_\w+|RETPOLINE|RETHUNK|CPU_\w*_ENTRY|SLS|X86_KERNEL_IBT|CFI(_CLANG)?"
             r"|X86_USER_SHADOW_STACK|X86_BUS_LOCK_DETECT|UNMAP_KERNEL_AT_EL0|ARM64_(BTI|PTR_AUTH|MTE|PAN|E0PD)\w*"
-            r"|SHADOW_CALL_STACK"
+            r"|SHADOW_CALL_STACK|ARM64_SW_TTBR0_PAN|CPU_SW_DOMAIN_PAN|HARDEN_BRANCH_\w+|MITIGATE_SPECTRE_BRANCH_HISTORY"
         ),
         Protection.MITIGATIONS,
     ),
@@ -40,7 +40,9 @@ PROTECTIONS = (
             r"|FORTIFY_SOURCE|VMAP_STACK|INIT_ON_\w+|INIT_STACK_\w+|SLAB_FREELIST_\w+|SHUFFLE_PAGE_ALLOCATOR|SLAB_BUCKETS|BUG"
             r"|BUG_ON_DATA_CORRUPTION|LIST_HARDENED|ZERO_CALL_USED_REGS|SCHED_STACK_END_CHECK|DEBUG_WX|X86_SMAP|X86_UMIP"
             r"|ARCH_MMAP_RND_\w+|LEGACY_VSYSCALL_NONE|STATIC_USERMODEHELPER|PAGE_TABLE_CHECK\w*|KFENCE|REFCOUNT_FULL"
-            r"|BPF_UNPRIV_DEFAULT_OFF|BPF_JIT_ALWAYS_ON|SECURITY_DMESG_RESTRICT|RESET_ATTACK_MITIGATION"
+            r"|BPF_UNPRIV_DEFAULT_OFF|BPF_JIT_ALWAYS_ON|SECURITY_DMESG_RESTRICT|RESET_ATTACK_MITIGATION|GCC_PLUGIN_STACKLEAK"
+            r"|KSTACK_ERASE|RANDSTRUCT_(FULL|PERFORMANCE)|UBSAN_BOUNDS|SYN_COOKIES|IOMMU_DEFAULT_DMA_STRICT"
+            r"|PROC_MEM_(NO_FORCE|FORCE_PTRACE)"
         ),
         Protection.HARDENING,
     ),
@@ -89,6 +91,9 @@ _GROUNDS = (
     (_names(r"BPF_UNPRIV_DEFAULT_OFF|BPF_JIT_ALWAYS_ON"), "BPF_SYSCALL"),
     (_names(r"SECURITY_DMESG_RESTRICT"), "PRINTK"),
     (_names(r"MITIGATION_VMSCAPE"), "KVM"),
+    (_names(r"SYN_COOKIES"), "INET"),
+    (_names(r"PROC_MEM_\w+"), "PROC_FS"),
+    (_names(r"IOMMU_DEFAULT_DMA_STRICT"), "IOMMU_SUPPORT"),
 )
 _KINDS = (
     # Of a protection's name, but none: IBRS is what these CPUs have by default (retbleed=auto).
@@ -167,10 +172,15 @@ _KINDS = (
 )
 # What is on in the place of a protection.
 _WEAKENS = _OptionKind(
-    _names(r"INIT_STACK_NONE|RANDSTRUCT_NONE|COMPAT_BRK|LEGACY_VSYSCALL_EMULATE|DEFAULT_SECURITY_DAC"),
+    _names(
+        r"INIT_STACK_NONE|RANDSTRUCT_NONE|COMPAT_BRK|LEGACY_VSYSCALL_EMULATE|DEFAULT_SECURITY_DAC|DEVMEM|DEVKMEM"
+        r"|PROC_MEM_ALWAYS_FORCE|IOMMU_DEFAULT_(DMA_LAZY|PASSTHROUGH)"
+    ),
     Risk.SECURITY,
     "in the place of a protection",
 )
+# Numbers that protect more the greater they are.
+_LESS_BY_NUMBER = _names(r"(DEFAULT|LSM)_MMAP_MIN_ADDR|ARCH_MMAP_RND_(COMPAT_)?BITS")
 _ORDER = tuple(Risk)
 
 
@@ -193,7 +203,9 @@ def worst(risks: Iterable[Risk]) -> Risk:
 def _loss(option: str, was: str, now: str, after: Mapping[str, str]) -> Loss | None:
     if was == "n" and now != "n":
         return Loss(option, _WEAKENS.risk, _WEAKENS.what) if _WEAKENS.names.fullmatch(option) else None
-    if was == "n" or now != "n" or _goes_on(option, after):
+    if was != "n" and now != "n":
+        return _less(option, was, now)
+    if was == "n" or _goes_on(option, after):
         return None
     kind = next((one for one in _KINDS if one.names.fullmatch(option)), None)
     if kind is None or kind.risk is Risk.NONE:
@@ -202,6 +214,15 @@ def _loss(option: str, was: str, now: str, after: Mapping[str, str]) -> Loss | N
     if any(ground and ground not in after for ground in grounds):
         return Loss(option, Risk.FUNCTION, kind.what)
     return Loss(option, kind.risk, kind.what)
+
+
+def _less(option: str, was: str, now: str) -> Loss | None:
+    """Return what is lost with a value that protects less than the one before; None for any other."""
+    if option == "LSM" and set(was.split(",")) - set(now.split(",")):
+        return Loss(option, Risk.SECURITY, "security modules")
+    if _LESS_BY_NUMBER.fullmatch(option) and was.isdigit() and now.isdigit() and int(now) < int(was):
+        return Loss(option, Risk.SECURITY, Protection.HARDENING.value)
+    return None
 
 
 def _goes_on(option: str, after: Mapping[str, str]) -> bool:

@@ -6,9 +6,9 @@ be watched.
 
 import itertools
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 
-from bootlab.build.source.renamed_options import earlier_names
+from bootlab.build.source.renamed_options import earlier_names, find_new_name
 from bootlab.techniques.model.evidence import Effect, Evidence, Proof
 
 WATCH_PREFIX = "watch:"
@@ -239,7 +239,8 @@ def configured(options: Mapping[str, str], shows: Proof | None = None) -> Proof:
 
     def prove(after: Evidence, before: Evidence) -> Effect:
         seen = shows.prove(after, before) if shows is not None else Effect.NOT_SHOWN
-        built, was = (_built_with(side, options) for side in (after, before))
+        names = {*after.kernel_config, *before.kernel_config}
+        built, was = (_built_with(side, options, names) for side in (after, before))
         if built is False or seen is Effect.NONE:
             return Effect.NONE
         return Effect.PROVEN if seen is Effect.PROVEN or (built and was is False) else Effect.NOT_SHOWN
@@ -280,12 +281,15 @@ def if_shown(proof: Proof) -> Proof:
     return Proof(prove, watch=proof.watch)
 
 
-def _built_with(evidence: Evidence, options: Mapping[str, str]) -> bool | None:
+def _built_with(evidence: Evidence, options: Mapping[str, str], names: Container[str]) -> bool | None:
     config = evidence.kernel_config
-    return all(_has(config, option, value) for option, value in options.items()) if config else None
+    return all(_has(config, option, value, names) for option, value in options.items()) if config else None
 
 
-def _has(config: Mapping[str, str], option: str, value: str) -> bool:
+def _has(config: Mapping[str, str], option: str, value: str, names: Container[str]) -> bool:
+    # A later kernel may know it by a new name, which only one of the two has where it was turned off.
+    if (newer := find_new_name(option, names)) is not None:
+        return config.get(newer.new, "n") == newer.renamed_value(value)
     # Older kernels have other names for some, and BASE_SMALL was a number there (until 6.10).
     earlier = earlier_names(option)
     if (older := next((one for one in earlier if one.old in config), None)) is not None:

@@ -1,5 +1,7 @@
 """A trial in Markdown: every technique is told once, figures stand to the right, nothing of a run is markup."""
 
+import pytest
+
 from bootlab.report.trial.markdown import try_markdown
 from bootlab.report.trial.text import try_result
 from bootlab.techniques.model.verdict import Verdict
@@ -72,6 +74,20 @@ def test_a_ladder_says_what_is_known_of_each_step_and_which_saving_is_of_other_b
     assert rows == {f"`{first.technique}`": "no effect", f"`{second.technique}`": second.verdict.value}
     told = " ".join(lines[5:8])
     assert f"*Saved* of `{second.technique}` is of fresh boots" in told and first.technique not in told
+
+
+@pytest.mark.parametrize("stack", ["with risks", "ladder"])
+def test_a_step_that_no_boot_proves_says_so(stack: str) -> None:
+    result = trial()
+    first, second, *_ = [step for step in result.stack if step.verdict.saves]
+    steps = [
+        first.model_copy(update={"stack": stack, "proof": "not shown"}),
+        second.model_copy(update={"stack": stack, "proof": "proven"}),
+    ]
+    end = result.final["recommended"].model_copy(update={"techniques": [one.technique for one in steps]})
+    told = try_markdown(result.model_copy(update={"stack": steps, "final": {stack: end}}))
+    assert f"\nNo boot shows that `{first.technique}` took effect.\n" in told
+    assert "No boot shows" not in try_markdown(result)
 
 
 def test_a_step_without_a_saving_says_which_boots_were_not_well() -> None:

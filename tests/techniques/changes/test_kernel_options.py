@@ -12,6 +12,7 @@ from bootlab.techniques.changes.kernel_options import (
     WantedOptions,
     choice,
     kernel_change,
+    kernel_proof,
     off,
     rebuilt_kernel,
 )
@@ -114,7 +115,20 @@ def test_an_older_kernel_is_asked_by_the_names_that_it_knows(built: System) -> N
     assert options(small, built, measured(SMP="y")) == {"BASE_SMALL": "y"}
 
 
+def test_a_later_kernel_is_asked_by_the_names_that_it_knows(built: System) -> None:
+    one = change({"CRYPTO_MANAGER_DISABLE_TESTS": "y"})
+    assert options(one, built, measured(CRYPTO_SELFTESTS="y", CRYPTO="y")) == {"CRYPTO_SELFTESTS": "n"}
+    assert options(one, built, measured(CRYPTO="y")) == {"CRYPTO_MANAGER_DISABLE_TESTS": "y"}
+    was, now, old = (
+        Evidence({}, {}, {}, "", None, config)
+        for config in ({"CRYPTO": "y", "CRYPTO_SELFTESTS": "y"}, {"CRYPTO": "y"}, {"CRYPTO_MANAGER_DISABLE_TESTS": "y"})
+    )
+    prove = kernel_proof(WantedOptions({"CRYPTO_MANAGER_DISABLE_TESTS": "y"})).prove
+    assert (prove(now, was), prove(was, was), prove(old, now)) == (Effect.PROVEN, Effect.NONE, Effect.PROVEN)
+
+
 def test_what_a_technique_is_about_are_its_options_by_every_name() -> None:
+    assert "CRYPTO_SELFTESTS" in change({"CRYPTO_MANAGER_DISABLE_TESTS": "y"}).options
     assert change(off("CPU_MITIGATIONS"), gates={"EXPERT": "y"}).options == (
         "CPU_MITIGATIONS",
         "SPECULATION_MITIGATIONS",

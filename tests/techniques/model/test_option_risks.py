@@ -50,6 +50,28 @@ def test_what_stands_in_the_place_of_a_protection() -> None:
     assert found == (Loss("INIT_STACK_NONE", Risk.SECURITY, "in the place of a protection"),)
 
 
+def test_a_value_that_protects_less_is_a_loss() -> None:
+    after = {"LSM": "landlock", "DEFAULT_MMAP_MIN_ADDR": "4096"}
+    less = {"LSM": ("landlock,apparmor", "landlock"), "DEFAULT_MMAP_MIN_ADDR": ("65536", "4096")}
+    assert [(one.option, one.risk) for one in losses(less, after)] == [
+        ("DEFAULT_MMAP_MIN_ADDR", Risk.SECURITY),
+        ("LSM", Risk.SECURITY),
+    ]
+    more = {"LSM": ("landlock", "apparmor,landlock"), "DEFAULT_MMAP_MIN_ADDR": ("4096", "65536")}
+    assert losses(more, after) == ()
+
+
+def test_what_protects_on_arm_and_by_gcc_is_known() -> None:
+    for option in (
+        "ARM64_SW_TTBR0_PAN", "CPU_SW_DOMAIN_PAN", "HARDEN_BRANCH_PREDICTOR", "GCC_PLUGIN_STACKLEAK", "KSTACK_ERASE",
+        "RANDSTRUCT_FULL", "UBSAN_BOUNDS",
+    ):  # fmt: skip
+        assert lost(option) == [(option, "security")], option
+    assert lost("SYN_COOKIES", after=("INET",)) == [("SYN_COOKIES", "security")]
+    assert lost("PROC_MEM_NO_FORCE", after=("PROC_FS",)) == [("PROC_MEM_NO_FORCE", "security")]
+    assert losses({"DEVMEM": ("n", "y")}, {"DEVMEM": "y"})[0].risk is Risk.SECURITY
+
+
 def test_an_option_by_another_name_goes_on() -> None:
     assert lost("RETPOLINE", after=("MITIGATION_RETPOLINE",)) == []
     assert lost("RETPOLINE") == [("RETPOLINE", "security")]
