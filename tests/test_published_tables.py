@@ -14,6 +14,7 @@ from scripts.publishing.tables import (
     text_hash,
     with_text,
 )
+from scripts.publishing.techniques import find_new_techniques, takes_whole_catalogue, techniques_now
 
 TEXT = "| a |\n|---|\n| 1 |\n"
 
@@ -47,6 +48,17 @@ def test_a_table_older_than_what_it_was_measured_on_is_a_fault(tree: Path) -> No
     tables = {"x": table(tree)}
     (tree / "system.toml").write_text("name = 'y'\n")
     assert list(find_faults(tables, tree)) == ["x: README.md: older than *.toml: scripts/publish x"]
+
+
+def test_a_table_of_the_whole_catalogue_says_which_techniques_came_since(tree: Path) -> None:
+    whole = table(tree).model_copy(update={"techniques": ["cmdline_quiet", "kernel_smp_off"]})
+    assert takes_whole_catalogue(whole)
+    (older,) = find_new_techniques({"x": whole}, ["cmdline_quiet", "kernel_new", "kernel_smp_off"])
+    assert older == "x: README.md: it does not know of kernel_new, which came since: scripts/publish x"
+    assert list(find_new_techniques({"x": whole}, ["cmdline_quiet"])) == []
+    for words in (["try", "x", "cmdline_quiet"], ["try", "x", "--plan", "board-2019"], ["compare", "x", "y"]):
+        assert not takes_whole_catalogue(whole.model_copy(update={"command": words}))
+    assert "cmdline_quiet" in techniques_now()
 
 
 def test_a_table_without_a_record_or_without_a_place_is_a_fault(tree: Path) -> None:

@@ -28,6 +28,7 @@ from scripts.publishing.tables import (
     with_text,
     write_record,
 )
+from scripts.publishing.techniques import find_new_techniques, takes_whole_catalogue, techniques_now
 
 BOOTLAB = ".venv/bin/bootlab"
 
@@ -44,6 +45,11 @@ def _main() -> int:
     parser.add_argument("--list", action="store_true", help="the tables there are, and what measures each")
     parser.add_argument("--check", action="store_true", help="whether they still are what was measured")
     parser.add_argument(
+        "--release",
+        action="store_true",
+        help="with --check: a table that does not know of techniques which came since is a fault, too",
+    )
+    parser.add_argument(
         "--gathered",
         action="store_true",
         help="record a table that you put together, measured on the tree as it lies",
@@ -59,8 +65,12 @@ def _main() -> int:
         return 0
     if asked.check:
         faults = [*find_faults(tables), *find_gathered_faults(gathered)]
-        print("\n".join(faults) or f"all {len(tables)} published and {len(gathered)} gathered tables are as recorded")
-        return 1 if faults else 0
+        older = list(find_new_techniques(tables, techniques_now()))
+        for line in [*faults, *older]:
+            print(line)
+        if not faults:
+            print(f"all {len(tables)} published and {len(gathered)} gathered tables are as recorded")
+        return 1 if faults or (older and asked.release) else 0
     by_hand = asked.gathered or asked.older
     there = gathered if by_hand else tables
     unknown = [name for name in asked.names if name not in there]
@@ -136,7 +146,8 @@ def _written(name: str, table: Published, said: str, inputs: dict[str, str]) -> 
     path = ROOT / table.document
     path.write_text(with_text(name, path.read_text(encoding="utf-8"), text), encoding="utf-8")
     print(f"publish: {name}: written into {table.document}")
-    return table.model_copy(update={"inputs": inputs, "text_sha256": text_hash(text)})
+    techniques = techniques_now() if takes_whole_catalogue(table) else []
+    return table.model_copy(update={"inputs": inputs, "text_sha256": text_hash(text), "techniques": techniques})
 
 
 if __name__ == "__main__":
