@@ -1,4 +1,4 @@
-"""`bootlab apply RUN --to DIR`: a trial's winning stack as files for where the system is really built."""
+"""`bootlab apply RUN --to DIR`: a winning stack, or a fitted kernel, as files for where the system is really built."""
 
 import re
 import shutil
@@ -17,12 +17,16 @@ from bootlab.cli.terminal.files import expect_file, expect_folder
 from bootlab.cli.terminal.showing import answer
 from bootlab.cli.terminal.speech import err
 from bootlab.errors import InputError, MissingTool, StoreError
+from bootlab.experiments.kept_systems import TAILORED, read_systems
 from bootlab.experiments.read_result import read_result
-from bootlab.experiments.store import RunKind
-from bootlab.experiments.trial.reached import choose_stack, read_reached
+from bootlab.experiments.store import Run, RunKind
+from bootlab.experiments.tailor.result import TailorResult
+from bootlab.experiments.trial.chosen_stack import choose_stack
 from bootlab.experiments.trial.result import StackName, TryResult
 from bootlab.measure.record_files import read_record
-from bootlab.report.trial.applied import Written, account, apply_document, apply_view
+from bootlab.report.applied import ApplyDocument, Found, Written, apply_document, apply_view
+from bootlab.report.tailor.applied import found_kernel, kernel_account
+from bootlab.report.trial.applied import found_stack, stack_account
 from bootlab.system import System
 from bootlab.system.disk_image import written_mode
 from bootlab.system.text import system_text
@@ -31,9 +35,9 @@ _ACCOUNT, _SYSTEM, _SCRIPT, _IMAGE = "CHANGES.md", "system.toml", "apply.sh", "i
 
 
 def apply(
-    run: Annotated[str, typer.Argument(metavar="[RUN]", help="A trial: its path, directory name, number, or last.")] = (
-        "last"
-    ),
+    run: Annotated[
+        str, typer.Argument(metavar="[RUN]", help="A trial or a tailoring: its path, directory name, number, or last.")
+    ] = ("last"),
     to: Annotated[
         Path | None, typer.Option("--to", "-o", metavar="DIR", help="A new folder for the files. [required]")
     ] = None,
@@ -68,6 +72,8 @@ def apply(
 ) -> int:
     """Write what a trial's stack changed as files for GRUB, mkosi, initramfs-tools, dracut, kconfig and U-Boot.
 
+    Of a tailoring they are the options that its kernel lost, as a fragment.
+
     A Debian package and a script put them in their places; CHANGES.md says what each step saved, what each file is for,
     and what no file carries: the machine's settings, say. system.toml boots the whole of it again. For Buildroot they
     are an external tree, for Yocto a layer (docs/applying.md).
@@ -75,14 +81,13 @@ def apply(
     if to is None:
         raise InputError("--to DIR is missing: where to write the files", hint="bootlab apply last --to changes")
     found = open_store(runs).find(run)
-    if found.kind is not RunKind.TRY:
-        raise InputError(f"{found.path}: a {found.kind}, not a try: only a trial ends in a stack")
+    if found.kind not in (RunKind.TRY, RunKind.TAILOR):
+        raise InputError(f"{found.path}: a {found.kind}, neither a try nor a tailor: only these end in changes")
     if to.is_dir() and any(to.iterdir()):
         raise InputError(f"--to {to}: holds files already", hint="name a new folder, or empty that one")
     expect_folder("--to", to, [("the run", found.path)], what="change")
-    result = read_result(found, TryResult)
-    chosen = choose_stack(result, stack)
-    before, after = read_reached(found, chosen)
+    result = _Tailoring(found, stack) if found.kind is RunKind.TAILOR else _Trial(found, stack)
+    before, after = result.systems
     if image is not None:
         _expect_new_image(image, after)
     origin = find_origin(before)
@@ -93,18 +98,45 @@ def apply(
     try:
         to.mkdir(parents=True, exist_ok=True)
         _write(made, to)
-        # With the seed of the boot that is the stack's figure, it boots to that very figure.
-        seed = read_record(Path(result.final[chosen].run)).seed
-        (to / _SYSTEM).write_text(system_text(after.with_seed(seed)), encoding="utf-8")
+        (to / _SYSTEM).write_text(system_text(after), encoding="utf-8")
         if image is not None:
-            whole = write_whole_copy(open_shop(silent=json), after.with_seed(seed), image)
+            whole = write_whole_copy(open_shop(silent=json), after, image)
             (to / _IMAGE).write_text(system_text(whole), encoding="utf-8")
-        package = _package(made, f"bootlab-changes-{_package_name(result.system)}", to)
-        document = apply_document(result, chosen, made, Written(to, package, image))
-        (to / _ACCOUNT).write_text(account(result, document), encoding="utf-8")
+        package = _package(made, f"bootlab-changes-{_package_name(result.found.system)}", to)
+        document = apply_document(result.found, made, Written(to, package, image))
+        (to / _ACCOUNT).write_text(result.account(document), encoding="utf-8")
     except OSError as error:
         raise StoreError(f"--to: {error.filename or to}: {error.strerror or error}") from error
     return answer(apply_view(document), json=json)
+
+
+class _Trial:
+    """What a trial's stack came to."""
+
+    def __init__(self, run: Run, stack: str | None) -> None:
+        self._result = read_result(run, TryResult)
+        self._stack = choose_stack(self._result, stack)
+        self.found: Found = found_stack(self._result, self._stack)
+        before, after = read_systems(run, self._stack)
+        # With the seed of the boot that is the stack's figure, it boots to that very figure.
+        self.systems = before, after.with_seed(read_record(Path(self._result.final[self._stack].run)).seed)
+
+    def account(self, document: ApplyDocument) -> str:
+        return stack_account(self._result, self._stack, document)
+
+
+class _Tailoring:
+    """What a tailoring came to."""
+
+    def __init__(self, run: Run, stack: str | None) -> None:
+        if stack is not None:
+            raise InputError(f"--stack {stack}: {run.path} is a tailoring, which has no stacks", hint="leave it out")
+        self._result = read_result(run, TailorResult)
+        self.found: Found = found_kernel(self._result)
+        self.systems = read_systems(run, TAILORED)
+
+    def account(self, document: ApplyDocument) -> str:
+        return kernel_account(self._result, document)
 
 
 def _expect_new_image(image: Path, after: System) -> None:

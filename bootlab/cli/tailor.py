@@ -17,6 +17,7 @@ from bootlab.cli.terminal.showing import show
 from bootlab.cli.terminal.speech import err
 from bootlab.document import Document
 from bootlab.errors import InputError
+from bootlab.experiments.kept_systems import TAILORED, keep_systems
 from bootlab.experiments.store import RunKind
 from bootlab.experiments.tailor.protected import GROUPS, Policy
 from bootlab.experiments.tailor.result import tailor_result
@@ -134,6 +135,7 @@ def tailor(
         keep=asked.keep,
         give_up=asked.give_up,
     )
+    keep_systems(run.path, value, [(TAILORED, tailored.system)])
     write_json(run.result, result.model_dump(mode="json", by_alias=True))
     try:
         write_whole(run.path / REASONS, reasons(result))

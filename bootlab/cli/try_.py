@@ -31,10 +31,10 @@ from bootlab.experiments.audits import audited_facts
 from bootlab.experiments.engine import Engine
 from bootlab.experiments.family import DEFAULT_NULLS
 from bootlab.experiments.from_mark import beginning_at
+from bootlab.experiments.kept_systems import keep_systems
 from bootlab.experiments.store import RunKind
 from bootlab.experiments.trial.plan import PLANS, require_plan
 from bootlab.experiments.trial.procedure import Trial
-from bootlab.experiments.trial.reached import keep_systems
 from bootlab.experiments.trial.task import TrialTask
 from bootlab.experiments.verdict import FEWEST_NULLS, FEWEST_SEEDS, FEWEST_WALL
 from bootlab.measure.record_files import write_json
@@ -194,7 +194,7 @@ def try_(
         trial = Trial(Workshop(open_cache(), tell=progress.note), value, task, engine)
         with naming(system):
             result = trial.run()
-        keep_systems(run.path, value, trial.reached)
+        keep_systems(run.path, value, trial.reached.items())
         write_json(run.result, result.model_dump(mode="json", by_alias=True))
     return show(run, try_view(run, result), json=json)
 

@@ -8,11 +8,24 @@ import pytest
 
 from bootlab.cli.app import run
 from bootlab.errors import InputError, StoreError
-from bootlab.experiments.store import Store
+from bootlab.experiments.kept_systems import TAILORED, keep_systems
+from bootlab.experiments.store import RunKind, Store
+from bootlab.system import read_system
 from tests.cli.test_compare import Place, placed
 from tests.replayed import answer
+from tests.report.tailor.test_reasons import RESULT
 
 HELPS, USELESS = "cmdline_audit_off", "cmdline_quiet"
+TAILORABLE = """name = "mine"
+[machine]
+type = "microvm"
+[kernel.build]
+package = "linux-source-6.12"
+[booted]
+mark = "ready"
+[check]
+console = "ok"
+"""
 
 
 @pytest.fixture
@@ -77,7 +90,7 @@ def test_what_cannot_be_applied_says_why(place: Place, tried: str, tmp_path: Pat
     refused("--to DIR is missing", tried)
     refused("--stack nothing: this trial has no such stack", tried, "--stack", "nothing", "--to", str(changes))
     measured = place.on_record("measure", place.system("base"), "-n", "2")
-    refused("a measure, not a try", measured, "--to", str(changes))
+    refused("a measure, neither a try nor a tailor", measured, "--to", str(changes))
     alone = place.on_record("try", place.system("base"), HELPS, "--no-stack")
     refused("stacked nothing", alone, "--to", str(changes))
     useless = place.on_record("try", place.system("base"), USELESS)
@@ -92,6 +105,39 @@ def test_what_cannot_be_applied_says_why(place: Place, tried: str, tmp_path: Pat
     refused("did not keep it", tried, "--stack", name, "--to", str(tmp_path / "new"))
     assert run(["try", place.system("base"), "--resume", tried, "--json", "--runs", str(place.runs)]) == 0
     assert run(["apply", tried, "--stack", name, "--to", str(tmp_path / "new"), "--runs", str(place.runs)]) == 0
+
+
+def tailored(place: Place, tmp_path: Path, **changes: Any) -> str:
+    """Return a tailoring on record: what it writes of a kernel that lost an option and got one."""
+    found = Store(place.runs).start(RunKind.TAILOR, "mine", {})
+    path = tmp_path / "tailored.toml"
+    path.write_text(TAILORABLE)
+    before = read_system(path)
+    assert before.kernel.build is not None
+    options = {**before.kernel.build.options, "EXPERT": "y", "MULTIUSER": "n"}
+    after = before.with_part("kernel", build={**dict(before.kernel.build), "options": options})
+    keep_systems(found.path, before, [(TAILORED, after)])
+    result = RESULT.model_copy(update={"run": str(found.path), **changes})
+    found.result.write_text(json.dumps(result.model_dump(mode="json", by_alias=True)))
+    return str(found.path)
+
+
+def test_a_fitted_kernel_is_a_fragment(place: Place, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run_of_it, changes = tailored(place, tmp_path), tmp_path / "changes"
+    told = apply(place, capsys, run_of_it, "--to", str(changes), "--for", "buildroot", "--for", "yocto")
+    assert (told["stack"], told["techniques"]) == ("tailored", [])
+    assert (told["before_ns"], told["after_ns"]) == (2_000_000, 1_000_000)
+    fragment = (changes / "kernel/bootlab.config").read_text().splitlines()[1:]
+    assert fragment == ["CONFIG_EXPERT=y", "# CONFIG_MULTIUSER is not set"]
+    assert read_system(changes / "system.toml").kernel.build is not None
+    page = (changes / "CHANGES.md").read_text()
+    assert "2.00 -> 1.00 ms on the virtual clock, shorter" in page and "check does not do will not work" in page
+    assert "Given up by name: MULTIUSER." in page and "BR2_EXTERNAL" in page and "bitbake-layers" in page
+    with pytest.raises(InputError, match="is a tailoring, which has no stacks"):
+        run(["apply", run_of_it, "--stack", "ladder", "--to", str(tmp_path / "x"), "--runs", str(place.runs)])
+    nothing = tailored(place, tmp_path, dropped=[])
+    with pytest.raises(InputError, match="no option went"):
+        run(["apply", nothing, "--to", str(tmp_path / "x"), "--runs", str(place.runs)])
 
 
 def test_a_place_that_takes_nothing_is_named(place: Place, tried: str, tmp_path: Path) -> None:

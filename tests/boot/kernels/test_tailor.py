@@ -14,8 +14,11 @@ from typing import Any
 
 import pytest
 
+from bootlab.build.source.config_text import named_options, parse_config
 from bootlab.cli.app import run
 from bootlab.errors import InputError
+from bootlab.system import read_system
+from bootlab.system.text import system_text
 
 pytestmark = [pytest.mark.boot, pytest.mark.network, pytest.mark.kernel]
 
@@ -88,6 +91,28 @@ def test_a_killed_run_goes_on_and_repeats_nothing(killed_and_resumed: dict[str, 
     boots = killed_and_resumed["boots"]
     assert len(boots) == 3 + 3 + 1 + 1, "three seeds, three null changes, one profiled; one search"
     assert all(path.stat().st_mtime_ns == then for path, then in boots.items())
+
+
+@pytest.mark.promise("bootlab tailor")
+def test_its_fragment_makes_the_same_kernel(
+    killed_and_resumed: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    result, runs = killed_and_resumed["result"], killed_and_resumed["runs"]
+    assert run(["apply", "last", "--to", str(tmp_path / "fitted"), "--runs", str(runs)]) == 0
+    fragment = (tmp_path / "fitted/kernel/bootlab.config").read_text()
+    turned = {one["option"] for one in result["dropped"] if one["value"] == "n"}
+    assert turned and turned <= set(re.findall(r"^# CONFIG_(\w+) is not set$", fragment, re.MULTILINE))
+    # Laid over what the tailoring began with, last, it makes the very configuration.
+    began = read_system(next(runs.glob("*/systems/baseline.toml")))
+    build = began.kernel.build
+    assert build is not None
+    asked = {one.option: one.value for one in named_options(fragment, "bootlab.config")}
+    laid = {**dict(build), "options": {**build.options, **asked}}
+    (tmp_path / "laid.toml").write_text(system_text(began.with_part("kernel", build=laid)))
+    capsys.readouterr()
+    assert run(["build", "kernel", str(tmp_path / "laid.toml"), "--json"]) == 0
+    made = json.loads(capsys.readouterr().out)
+    assert parse_config(Path(made["config"]).read_text()) == parse_config(Path(result["config"]).read_text())
 
 
 @pytest.mark.promise("bootlab tailor")

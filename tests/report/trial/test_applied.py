@@ -3,8 +3,9 @@
 from pathlib import Path
 
 from bootlab.build.deployment.applied_files import carried
-from bootlab.experiments.trial.reached import choose_stack
-from bootlab.report.trial.applied import Written, account, apply_document, apply_view
+from bootlab.experiments.trial.chosen_stack import choose_stack
+from bootlab.report.applied import Written, apply_document, apply_view
+from bootlab.report.trial.applied import found_stack, stack_account
 from tests.replayed import answer, replayed, trial, word
 
 
@@ -14,9 +15,9 @@ def test_every_step_and_file_is_in_the_account(tmp_path: Path) -> None:
     result = tried.run()
     stack = choose_stack(result, None)
     made = carried(system, tried.reached[stack].with_part("machine", memory_mib=64))
-    document = apply_document(result, stack, made, Written(tmp_path / "out"))
+    document = apply_document(found_stack(result, stack), made, Written(tmp_path / "out"))
     assert document.after_ns == result.final[stack].total_ns < document.before_ns
-    page = account(result, document)
+    page = stack_account(result, stack, document)
     assert "| `fast` | 5.00 |" in page
     assert "| `machine.memory_mib` |" in page and "virtual clock" in page
     said = "\n".join(map(str, apply_view(document).lines))
