@@ -32,6 +32,11 @@ class BuildWithSources(build_py):
     """setuptools' own step, which copies the package, and ours after it."""
 
     def run(self) -> None:
+        if not PAGES:
+            raise SystemExit(
+                f"setup.py: error: {HERE / 'debian' / 'man'}: no manual pages there, which a package carries\n"
+                "  hint: build it of a checkout, of an archive of one, or of an sdist made of these"
+            )
         super().run()
         (HERE / MADE_PAGES).mkdir(parents=True, exist_ok=True)
         for page in PAGES:

@@ -1,7 +1,7 @@
 """`scripts/price-tables`: boot known kernels under every host model, and write what that comes to as a page of docs/.
 
 Each boot is charged by its model, so that ticks and polls are as many as on that host. A boot is kept under --boots by
-its key: an interrupted run goes on.
+its key: an interrupted run goes on. Once they are measured, `scripts/publish --gathered` records the page's tables.
 """
 
 import argparse
@@ -235,7 +235,7 @@ def page(boots: Boots, rows: Sequence[Row]) -> str:
             f"([price.md](../price.md)). {inputs}."
         ),
         "## Under three models",
-        prices,
+        gathered("price-models", prices),
         prose(
             "The last three are on the machine shape `firecracker`; exits in all and prices are corrected for what "
             "Firecracker has not got, the rows by class are not. The "
@@ -253,10 +253,9 @@ def page(boots: Boots, rows: Sequence[Row]) -> str:
         ],
         *([prose(f"Left out: {', '.join(left_out)}.")] if left_out else []),
         "## Ours, step by step to its limit",
-        limit_table(boots),
-        asked_table(boots),
+        gathered("price-limit", f"{limit_table(boots)}\n\n{asked_table(boots)}"),
         "## Published beside predicted",
-        published,
+        gathered("price-published", published),
         prose(
             'Published: D. Ventura, "Minimizing Linux boot times" (2024), Ryzen 5 7640U, Linux 6.7.3, kernel\'s start '
             "to PID 1. Predicted: his configuration on Linux 6.12, machine shape `firecracker`, model `lean`, from the "
@@ -276,6 +275,11 @@ def page(boots: Boots, rows: Sequence[Row]) -> str:
         ),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def gathered(name: str, tables: str) -> str:
+    """Return tables between the comments by which docs/gathered.json knows the files that decide their figures."""
+    return f"<!-- gathered: {name} -->\n{tables.strip()}\n<!-- end: {name} -->"
 
 
 def prices_table(boots: Boots, wanted: Sequence[Row]) -> str:

@@ -51,6 +51,14 @@ def test_every_document_is_a_page_and_its_links_lead_to_pages(tmp_path: Path) ->
             assert there.exists() or link.endswith("/"), f"{page}: {link}"
 
 
+def test_every_page_is_in_the_sites_navigation() -> None:
+    said = (ROOT / "mkdocs.yml").read_text().partition("\nnav:\n")[2]
+    named = re.findall(r": (\S+\.md)$", said, re.MULTILINE)
+    documents = {str(page_of(path, ROOT)) for path in (ROOT / "docs").rglob("*.md")}
+    others = {"index.md", "CONTRIBUTING.md", "CHANGELOG.md", "reference/verbs.md"}
+    assert sorted(named) == sorted(documents | others)
+
+
 def test_the_site_is_built_without_a_warning_and_loads_nothing_from_the_net() -> None:
     if not MKDOCS.is_file():
         pytest.skip("mkdocs is not installed")
@@ -66,6 +74,10 @@ def test_the_site_is_built_without_a_warning_and_loads_nothing_from_the_net() ->
     assert len(pages) > 40
     assert not [f"{page}: {loads.findall(page.read_text())[:2]}" for page in pages if loads.search(page.read_text())]
     assert "tutorials/microvm.html" in (site / "index.html").read_text()
+    assert (site / "search/search_index.js").read_text().startswith('window.searchIndex = {"config":')
+    # Neither of them works in a page of file://.
+    scripts = [path.read_text() for path in (site / "search").iterdir() if path.name != "search_index.js"]
+    assert scripts and not any(word in text for text in scripts for word in ("Worker(", "XMLHttpRequest", "fetch("))
 
 
 def test_a_word_too_many_is_told() -> None:

@@ -27,8 +27,8 @@ _OLDER: Final = re.compile(r"\nMeasured before a change of [^|]*\.\n\Z")
 _NAMED: Final = 4
 """Files, or globs of them, that the last line of an older table names; it counts the others."""
 _NOT_MEASURED: Final = "<!-- not measured -->"
-# Two pages are made as a whole, and say so where they begin.
-_MADE: Final = re.compile(r"\A<!-- Written by |\A# .*\n\nWhat .*? This page is generated ", re.S)
+# One page is made anew of the catalogue and its record whenever either changes, and says so where it begins.
+_MADE: Final = re.compile(r"\A# .*\n\nWhat .*? This page is generated ", re.S)
 # A cell that begins with a number: a range or a unit may follow.
 _FIGURE: Final = re.compile(r"\|\s*\**[-+]?\d[^|`]*(?=\|)")
 

@@ -10,6 +10,7 @@ from scripts.site_pages.pages import write_pages
 from scripts.site_pages.reference import verbs_page
 
 ROOT: Final = Path(__file__).resolve().parents[2]
+SEARCH: Final = Path(__file__).with_name("search.js")
 
 
 def main(target: Path) -> int:
@@ -22,6 +23,8 @@ def main(target: Path) -> int:
     write_pages(ROOT, pages)
     (pages / "reference").mkdir()
     (pages / "reference" / "verbs.md").write_text(verbs_page())
+    (pages / "search").mkdir()
+    shutil.copyfile(SEARCH, pages / "search" / SEARCH.name)
     write_manual(man)
     return 0
 

@@ -57,8 +57,9 @@ def installed(tmp_path: Path) -> Path:
 
 
 def environment(command: Path, **changed: str) -> dict[str, str]:
-    """Return what the command sees: a cache of its own, and pip without an index."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PIP_", "BOOTLAB_", "XDG_"))}
+    """Return what the command sees: a cache of its own, pip without an index, and no Python that lies elsewhere."""
+    ours = ("PIP_", "BOOTLAB_", "XDG_", "PYTHON")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
     at = {"BOOTLAB_CACHE": str(command.parent / "cache"), "PIP_FIND_LINKS": str(command.parent / "links")}
     return kept | at | {"PIP_NO_INDEX": "1", "PIP_CONFIG_FILE": os.devnull} | changed
 

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from bootlab.system import read_system
-from scripts.price_tables import LIMIT, ROOT, ROWS, STEPS, Row, kernel_ns, main, meets_at, seen_by_kvm
+from scripts.price_tables import LIMIT, PAGE, ROOT, ROWS, STEPS, Row, gathered, kernel_ns, main, meets_at, seen_by_kvm
+from scripts.publishing.gathered import gathered_text, read_gathered, unrecorded_lines
 from tests.report.priced import priced_boot
 
 
@@ -49,3 +50,18 @@ def test_the_rate_at_which_they_meet_makes_them_meet() -> None:
 def test_bad_words_are_refused_by_name(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert main(["--leave-out", "examples/nothing.toml"]) == 2
     assert "--leave-out examples/nothing.toml: no row of the table" in capsys.readouterr().err
+
+
+def test_each_table_is_written_as_one_that_a_record_refuses_once_its_files_changed() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    table = "| a | ms |\n|---|---:|\n| x | 1.5 |"
+    assert gathered_text("price-limit", gathered("price-limit", table)) == f"{table}\n"
+    assert list(unrecorded_lines(page)) == []
+    records = {name: one for name, one in read_gathered().items() if one.document == str(PAGE.relative_to(ROOT))}
+    assert set(records) == {"price-models", "price-limit", "price-published"}
+    build = read_system(ROOT / LIMIT).kernel.build
+    assert build is not None
+    decide = {LIMIT, *(f"patches/linux/{patch.name}" for patch in build.patches)}
+    assert all(decide <= set(records[name].inputs) for name in ("price-models", "price-limit"))
+    systems = {row.file for row in ROWS}
+    assert systems <= set(records["price-models"].inputs)
