@@ -15,6 +15,7 @@ from bootlab.build.image.as_system import DEADLINE_S, describe_image, system_of_
 from bootlab.build.image.image_file import open_image
 from bootlab.build.image.kept_contents import read_image
 from bootlab.build.outputs.output import BuildOutput
+from bootlab.build.outputs.parts import parts_of
 from bootlab.build.outputs.unpacked import make_card, unpack_image
 from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
@@ -51,9 +52,6 @@ def system_of_output(shop: Workshop, output: BuildOutput, *, rebuilt: bool = Fal
     Raises InputError for what bootlab has no machine for, or cannot boot; MissingTool, StoreError.
     """
     name = name_from(output.name, "output")
-    for what in (output.kernel, output.initramfs, output.rootfs, output.image, output.card, output.firmware):
-        if what is not None and not what.is_file():
-            raise InputError(f"{what}: not there, and {output.about} boots from it", hint="build it again")
     if output.image is not None:
         read = read_image(shop, open_image(unpack_image(shop, output.image)))
         for line in describe_image(read):
@@ -103,15 +101,9 @@ def _system(shop: Workshop, output: BuildOutput, name: str, *, rebuilt: bool) ->
 
 def describe_output(output: BuildOutput) -> list[str]:
     """Return what was found in an output folder, a line each, for who is about to boot it."""
-    parts = [
-        path.name
-        for path in (output.kernel, output.initramfs, output.rootfs, output.image, output.card, output.firmware)
-        if path is not None
-    ]
-    disks = [path.name for path, _ in output.disks]
     lines = [
         f"{output.folder}: {output.about}",
-        f"boots {', '.join([*parts, *disks])} on {output.guest.machine or 'pc'}; "
+        f"boots {', '.join(path.name for path in parts_of(output))} on {output.guest.machine or 'pc'}; "
         f"ready when the console says {output.prompt!r}",
     ]
     lines += output.remarks

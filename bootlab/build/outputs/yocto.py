@@ -8,12 +8,14 @@ What runqemu makes of these keys (OE-core's scripts/runqemu: check_*, setup_*), 
 
 import configparser
 import json
+import os
 import re
 from pathlib import Path
 from typing import Any, Final
 
 from bootlab.build.outputs.assignments import read_small
 from bootlab.build.outputs.output import BuildOutput, BuildTool, KernelSource
+from bootlab.build.outputs.parts import parts_of
 from bootlab.build.outputs.qemu_words import parse_qemu_words
 from bootlab.build.source.config_text import read_config
 from bootlab.errors import InputError
@@ -209,11 +211,13 @@ def _source(found: BuildOutput, folder: Path, machine: str, data: dict[str, str]
 
 
 def _note_the_rest(found: BuildOutput, link: str, conf: Path) -> None:
-    booted = {path.resolve() for path in _parts(found) if path is not None}
-    links = {path.resolve() for path in found.folder.iterdir() if path.is_symlink()}
+    # Path.resolve() refuses a link that leads in a circle; such a one is no file, and nothing is said of it.
+    booted = {os.path.realpath(path) for path in parts_of(found)}
+    links = {os.path.realpath(path) for path in found.folder.iterdir() if path.is_symlink()}
     found.also[conf.name] = "how runqemu boots the image: the machine, and the kernel's command line, are from it"
     for path in sorted(found.folder.iterdir()):
-        if not path.is_file() or path.resolve() in booted or (path in links and not path.is_symlink()):
+        place = os.path.realpath(path)
+        if not path.is_file() or place in booted or (place in links and not path.is_symlink()):
             continue
         if path.suffix == ".dtb":
             found.also.setdefault(path.name, "a device tree: the machine has QEMU's own")
@@ -221,10 +225,6 @@ def _note_the_rest(found: BuildOutput, link: str, conf: Path) -> None:
             found.also.setdefault(path.name, "a bootloader: QEMU starts the kernel itself")
         elif path.name.startswith(link) and path.suffix not in (".json", ".conf"):
             found.also.setdefault(path.name, "not booted")
-
-
-def _parts(found: BuildOutput) -> tuple[Path | None, ...]:
-    return (found.kernel, found.rootfs, found.initramfs, found.image, found.firmware)
 
 
 def _once(confs: list[Path]) -> list[Path]:

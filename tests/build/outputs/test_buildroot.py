@@ -125,9 +125,8 @@ def test_a_script_that_starts_nothing(tmp_path: Path) -> None:
         read_buildroot(buildroot_started(tmp_path, "echo nothing"))
 
 
-@pytest.mark.parametrize("name", ["/etc/passwd", "../../other.img", "out.img"])
-def test_a_file_outside_of_the_folder_is_refused(name: str, tmp_path: Path) -> None:
-    output = buildroot_started(tmp_path, f"exec qemu-system-x86_64 -kernel bzImage -drive file={name},if=virtio")
-    (output / "images/out.img").symlink_to("/etc/passwd")
-    with pytest.raises(InputError, match="outside of its folder: refused"):
-        read_buildroot(output)
+def test_a_link_that_leads_in_a_circle_is_no_file(tmp_path: Path) -> None:
+    output = buildroot_started(tmp_path)
+    (output / "images/bzImage").unlink()
+    (output / "images/bzImage").symlink_to("bzImage")
+    assert "bzImage" not in read_buildroot(output).also

@@ -123,3 +123,9 @@ def test_a_name_leads_to_no_other_folder(tmp_path: Path) -> None:
     conf.write_text(text)
     found = read_conf(conf)
     assert found.rootfs == folder / f"{YOCTO_IMAGE}.ext4.zst" and found.kernel == folder / "bzImage"
+
+
+def test_links_that_lead_in_a_circle_are_no_files(tmp_path: Path) -> None:
+    folder = yocto(tmp_path)
+    (folder / "circle.dtb").symlink_to("circle.dtb")
+    assert "circle.dtb" not in read_yocto(folder).also
