@@ -7,6 +7,7 @@ What runqemu makes of these keys (OE-core's scripts/runqemu: check_*, setup_*), 
 """
 
 import configparser
+import glob
 import json
 import os
 import re
@@ -121,12 +122,12 @@ def _program(machine: str) -> str:
 
 
 def _kernel(folder: Path, keys: dict[str, str], conf: Path) -> Path:
-    said = Path(keys.get("qb_default_kernel", "")).name
-    kind = keys.get("kernel_imagetype", "")
+    # Names, and never a way to another folder or a pattern.
+    said, kind = (Path(keys.get(key, "")).name for key in ("qb_default_kernel", "kernel_imagetype"))
     for name in filter(None, (said, kind)):
         if (folder / name).is_file():
             return folder / name
-    started = sorted(folder.glob(f"{kind}*")) if kind else []
+    started = [path for path in sorted(folder.glob(f"{glob.escape(kind)}*")) if path.is_file()] if kind else []
     if started:
         return started[0]
     raise InputError(f"{conf}: its kernel is not there: {said or 'QB_DEFAULT_KERNEL is empty'}", hint=f"in {folder}")
