@@ -16,7 +16,7 @@ from bootlab.build.image.image_file import open_image
 from bootlab.build.image.kept_contents import read_image
 from bootlab.build.outputs.output import BuildOutput
 from bootlab.build.outputs.parts import parts_of
-from bootlab.build.outputs.unpacked import make_card, unpack_image
+from bootlab.build.outputs.unpacked import make_card, unpack_disk
 from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
 from bootlab.system import (
@@ -53,7 +53,7 @@ def system_of_output(shop: Workshop, output: BuildOutput, *, rebuilt: bool = Fal
     """
     name = name_from(output.name, "output")
     if output.image is not None:
-        read = read_image(shop, open_image(unpack_image(shop, output.image)))
+        read = read_image(shop, open_image(unpack_disk(shop, output.image)))
         for line in describe_image(read):
             shop.tell(line)
         image = system_of_image(read)
@@ -117,7 +117,7 @@ def describe_output(output: BuildOutput) -> list[str]:
 
 
 def _raw_disk(shop: Workshop, path: Path) -> Path:
-    raw = unpack_image(shop, path)
+    raw = unpack_disk(shop, path)
     with raw.open("rb") as file:
         if file.read(len(QCOW2_MAGIC)) == QCOW2_MAGIC:
             raise InputError(

@@ -124,3 +124,8 @@ def test_a_qcow2_root_beside_a_kernel_is_refused(shop: Workshop, tmp_path: Path)
 def test_more_files_than_can_be_told_are_counted(tmp_path: Path) -> None:
     output: BuildOutput = read_output(buildroot(tmp_path, "bzImage", "rootfs.ext2", *(f"x{n}" for n in range(20))))
     assert describe_output(output)[-3].startswith("found, too: 8 more files")
+
+
+def test_a_root_that_is_not_compressed_as_its_name_says_is_refused(shop: Workshop, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"rootfs\.ext4\.zst: not a zstd file, as its name says"):
+        system_of_output(shop, read_output(yocto(tmp_path, content=b"root")))
