@@ -14,6 +14,7 @@ from bootlab.build.formats.qcow2 import MAGIC as QCOW2_MAGIC
 from bootlab.build.image.as_system import DEADLINE_S, describe_image, system_of_image
 from bootlab.build.image.image_file import open_image
 from bootlab.build.image.kept_contents import read_image
+from bootlab.build.kernel.image import expect_arch, expect_loadable, inspect
 from bootlab.build.outputs.output import BuildOutput
 from bootlab.build.outputs.parts import parts_of
 from bootlab.build.outputs.unpacked import make_card, unpack_disk
@@ -135,6 +136,10 @@ def _kernel(output: BuildOutput, *, rebuilt: bool) -> Kernel:
         return Kernel(build=build, cmdline=cmdline)
     if output.kernel is None:
         raise InputError(f"{output.folder}: no kernel in it")
+    image = inspect(output.kernel)
+    expect_arch(image, output.guest.arch)
+    if output.card is None:
+        expect_loadable(image)
     return Kernel(image=output.kernel, symbols=output.symbols, cmdline=cmdline)
 
 

@@ -17,6 +17,7 @@ from tests.build.outputs.folders import (
     VIRT,
     buildroot,
     buildroot_started,
+    bzimage,
     plain_image,
     write,
     yocto,
@@ -124,6 +125,17 @@ def test_a_qcow2_root_beside_a_kernel_is_refused(shop: Workshop, tmp_path: Path)
 def test_more_files_than_can_be_told_are_counted(tmp_path: Path) -> None:
     output: BuildOutput = read_output(buildroot(tmp_path, "bzImage", "rootfs.ext2", *(f"x{n}" for n in range(20))))
     assert describe_output(output)[-3].startswith("found, too: 8 more files")
+
+
+@pytest.mark.parametrize(
+    ("kernel", "match"),
+    [(bzimage()[:1024], "cut off|truncated"), (plain_image("aarch64"), "kernel for aarch64, the machine is")],
+)
+def test_a_kernel_that_cannot_boot_is_refused(kernel: bytes, match: str, shop: Workshop, tmp_path: Path) -> None:
+    output = buildroot_started(tmp_path)
+    write(output / "images/bzImage", kernel)
+    with pytest.raises(InputError, match=match):
+        system_of_output(shop, read_output(output))
 
 
 def test_a_root_that_is_not_compressed_as_its_name_says_is_refused(shop: Workshop, tmp_path: Path) -> None:
