@@ -22,6 +22,7 @@ from bootlab.errors import InputError
 _HEAD: Final = re.compile(r"^# Buildroot (\S+) Configuration$", re.MULTILINE)
 _TREE: Final = re.compile(r"^MAKEARGS := -C (\S+)", re.MULTILINE)
 _START: Final = "start-qemu.sh"
+_CONTINUED: Final = re.compile(r"\\\r?\n")
 _KERNELS: Final = ("bzImage", "Image", "zImage", "Image.gz", "vmlinux", "vmlinuz", "Image.lz4", "Image.zst")
 _ROOTS: Final = ("rootfs.ext4", "rootfs.ext3", "rootfs.ext2", "rootfs.squashfs", "rootfs.erofs", "rootfs.btrfs")
 _PACKED: Final = ("", ".gz", ".xz", ".zst", ".bz2", ".lzma", ".lz4", ".lzo")
@@ -92,7 +93,9 @@ def _folder_name(images: Path) -> str:
 
 
 def _as_started(found: BuildOutput, script: Path) -> None:
-    lines = [line for line in read_small(script).splitlines() if "qemu-system-" in line]
+    # As a shell reads it: a line that ends in a backslash goes on in the next one.
+    text = _CONTINUED.sub("", read_small(script))
+    lines = [line for line in text.splitlines() if "qemu-system-" in line]
     if not lines:
         raise InputError(f"{script}: no qemu-system-... is called in it")
     found.guest = guest = parse_qemu_words(lines[-1], str(script))
