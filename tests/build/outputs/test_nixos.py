@@ -53,3 +53,9 @@ def test_what_cannot_be_booted(tmp_path: Path) -> None:
     (result / "initrd").unlink()
     with pytest.raises(InputError, match="initrd: not there"):
         read_nixos(result)
+
+
+def test_a_folder_that_is_told_and_is_none(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no output of NixOS: it has neither kernel-params nor netboot") as refused:
+        read_nixos(tmp_path)
+    assert "name `result`" in str(refused.value.hint)
