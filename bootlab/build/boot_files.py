@@ -5,14 +5,15 @@ from functools import partial
 from pathlib import Path
 
 from bootlab.build.board.bootloader import BuiltBootloader, build_bootloader
-from bootlab.build.board.card import CardParts, compose_card, expect_card
+from bootlab.build.board.card import CardParts, compose_card
 from bootlab.build.board.device_tree import build_device_tree
-from bootlab.build.board.flash import FlashParts, compose_flash, expect_flash
+from bootlab.build.board.flash import FlashParts, compose_flash
 from bootlab.build.board.hibernation import hibernation_parts, with_hibernation
 from bootlab.build.board.kept_image import with_kept_ram
 from bootlab.build.board.model import expect_silent_opensbi, with_board_model
 from bootlab.build.cache import file_sha256
 from bootlab.build.debian import packages
+from bootlab.build.finished_files import expect_finished_files
 from bootlab.build.formats.cpio import Entry
 from bootlab.build.image.files import find_image_files, read_booted_entries
 from bootlab.build.kernel.build import BuiltKernel, build_kernel
@@ -46,13 +47,14 @@ def prepare(shop: Workshop, system: System) -> BootFiles:
 
     Raises InputError for what the system asks and cannot be had, MissingTool, StoreError, Unreachable (no network).
     """
+    # Before anything is built that is to boot from it.
+    expect_finished_files(system)
     if system.image is not None:
         files = find_image_files(shop, system)
         disks, names = _Preparation(shop, system).disks(), [f"disk{index}" for index in range(len(system.disks))]
         more = {name: file_sha256(path) for name, path in zip(names, disks, strict=True)}
         return files.model_copy(update={"disks": disks, "hashes": files.hashes | more})
     expect_root(system)
-    _expect_finished_medium(system)
     job = _Preparation(shop, system)
     made = job.kernel()
     kernel = made.image
@@ -409,12 +411,3 @@ class _Preparation:
         for note in package.notes:
             self._shop.tell(note)
         return package.tree
-
-
-def _expect_finished_medium(system: System) -> None:
-    # Before anything is built that is to boot from it.
-    card, flash, board = system.card, system.flash, system.board
-    if card is not None and card.path is not None:
-        expect_card(card.path)
-    if flash is not None and flash.path is not None and board is not None and board.flash is not None:
-        expect_flash(flash.path, board.flash)

@@ -94,6 +94,10 @@ def boot(
     With --lives it is a disk image that boots again and again: a first boot does more (docs/images.md).
     Exit code 0: ready and well; 1: anything else.
     """
+    # Lives are booted side by side as well.
+    asked = RestoreRequest(snapshot, clones, clone, or_cold, unread, parallel if lives is None else None)
+    # Before the folder is read, which may be one that does not say whose it is.
+    asked.expect_no_tool(system)
     value = with_price(with_power_on(open_system(system, silent=json, settings=settings), power_on), price)
     if seed is not None:
         value = value.with_seed(seed)
@@ -103,8 +107,6 @@ def boot(
         err.print(f"{write_system}: the system file of {system}; bootlab boot {write_system} boots it")
         return 0
     expect_lives(value, lives, life_s)
-    # Lives are booted side by side as well.
-    asked = RestoreRequest(snapshot, clones, clone, or_cold, unread, parallel if lives is None else None)
     asked.expect_options(seed)
     if lives is not None:
         if snapshot is not None:

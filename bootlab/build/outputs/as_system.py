@@ -14,8 +14,10 @@ from bootlab.build.formats.qcow2 import MAGIC as QCOW2_MAGIC
 from bootlab.build.image.as_system import DEADLINE_S, describe_image, system_of_image
 from bootlab.build.image.image_file import open_image
 from bootlab.build.image.kept_contents import read_image
+from bootlab.build.kernel.image import expect_arch, expect_loadable, inspect
 from bootlab.build.outputs.output import BuildOutput
-from bootlab.build.outputs.unpacked import make_card, unpack_image
+from bootlab.build.outputs.parts import parts_of
+from bootlab.build.outputs.unpacked import make_card, unpack_disk
 from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
 from bootlab.system import (
@@ -51,11 +53,8 @@ def system_of_output(shop: Workshop, output: BuildOutput, *, rebuilt: bool = Fal
     Raises InputError for what bootlab has no machine for, or cannot boot; MissingTool, StoreError.
     """
     name = name_from(output.name, "output")
-    for what in (output.kernel, output.initramfs, output.rootfs, output.image, output.card, output.firmware):
-        if what is not None and not what.is_file():
-            raise InputError(f"{what}: not there, and {output.about} boots from it", hint="build it again")
     if output.image is not None:
-        read = read_image(shop, open_image(unpack_image(shop, output.image)))
+        read = read_image(shop, open_image(unpack_disk(shop, output.image)))
         for line in describe_image(read):
             shop.tell(line)
         image = system_of_image(read)
@@ -103,15 +102,9 @@ def _system(shop: Workshop, output: BuildOutput, name: str, *, rebuilt: bool) ->
 
 def describe_output(output: BuildOutput) -> list[str]:
     """Return what was found in an output folder, a line each, for who is about to boot it."""
-    parts = [
-        path.name
-        for path in (output.kernel, output.initramfs, output.rootfs, output.image, output.card, output.firmware)
-        if path is not None
-    ]
-    disks = [path.name for path, _ in output.disks]
     lines = [
         f"{output.folder}: {output.about}",
-        f"boots {', '.join([*parts, *disks])} on {output.guest.machine or 'pc'}; "
+        f"boots {', '.join(path.name for path in parts_of(output))} on {output.guest.machine or 'pc'}; "
         f"ready when the console says {output.prompt!r}",
     ]
     lines += output.remarks
@@ -125,7 +118,7 @@ def describe_output(output: BuildOutput) -> list[str]:
 
 
 def _raw_disk(shop: Workshop, path: Path) -> Path:
-    raw = unpack_image(shop, path)
+    raw = unpack_disk(shop, path)
     with raw.open("rb") as file:
         if file.read(len(QCOW2_MAGIC)) == QCOW2_MAGIC:
             raise InputError(
@@ -143,6 +136,10 @@ def _kernel(output: BuildOutput, *, rebuilt: bool) -> Kernel:
         return Kernel(build=build, cmdline=cmdline)
     if output.kernel is None:
         raise InputError(f"{output.folder}: no kernel in it")
+    image = inspect(output.kernel)
+    expect_arch(image, output.guest.arch)
+    if output.card is None:
+        expect_loadable(image)
     return Kernel(image=output.kernel, symbols=output.symbols, cmdline=cmdline)
 
 

@@ -6,6 +6,7 @@ start-qemu.sh, which board/qemu/post-image.sh writes for QEMU's defconfigs, is B
 Without it the machine follows from the configuration, and what no machine here is like is said.
 """
 
+import os
 import re
 from pathlib import Path
 from typing import Final
@@ -13,6 +14,7 @@ from typing import Final
 from bootlab.build.kernel.image import inspect
 from bootlab.build.outputs.assignments import parse_assignments, read_small
 from bootlab.build.outputs.output import BuildOutput, BuildTool, KernelSource
+from bootlab.build.outputs.parts import parts_of
 from bootlab.build.outputs.qemu_words import QemuCommand, parse_qemu_words
 from bootlab.build.source.config_text import read_config
 from bootlab.errors import InputError
@@ -20,6 +22,7 @@ from bootlab.errors import InputError
 _HEAD: Final = re.compile(r"^# Buildroot (\S+) Configuration$", re.MULTILINE)
 _TREE: Final = re.compile(r"^MAKEARGS := -C (\S+)", re.MULTILINE)
 _START: Final = "start-qemu.sh"
+_CONTINUED: Final = re.compile(r"\\\r?\n")
 _KERNELS: Final = ("bzImage", "Image", "zImage", "Image.gz", "vmlinux", "vmlinuz", "Image.lz4", "Image.zst")
 _ROOTS: Final = ("rootfs.ext4", "rootfs.ext3", "rootfs.ext2", "rootfs.squashfs", "rootfs.erofs", "rootfs.btrfs")
 _PACKED: Final = ("", ".gz", ".xz", ".zst", ".bz2", ".lzma", ".lz4", ".lzo")
@@ -90,16 +93,18 @@ def _folder_name(images: Path) -> str:
 
 
 def _as_started(found: BuildOutput, script: Path) -> None:
-    lines = [line for line in read_small(script).splitlines() if "qemu-system-" in line]
+    # As a shell reads it: a line that ends in a backslash goes on in the next one.
+    text = _CONTINUED.sub("", read_small(script))
+    lines = [line for line in text.splitlines() if "qemu-system-" in line]
     if not lines:
         raise InputError(f"{script}: no qemu-system-... is called in it")
     found.guest = guest = parse_qemu_words(lines[-1], str(script))
     found.also[script.name] = "how Buildroot starts QEMU: the machine, and the kernel's command line, are from it"
     images = found.folder
     found.kernel, found.initramfs, found.firmware = (
-        _inside(images, name, script) if name is not None else None for name in (guest.kernel, guest.initrd, guest.bios)
+        images / name if name is not None else None for name in (guest.kernel, guest.initrd, guest.bios)
     )
-    drives = [(_inside(images, one.file, script), one) for one in guest.drives]
+    drives = [(images / one.file, one) for one in guest.drives]
     if found.kernel is None and drives:
         path, drive = drives.pop(0)
         found.card, found.image = (path, None) if drive.attach == "sd" else (None, path)
@@ -114,16 +119,6 @@ def _as_started(found: BuildOutput, script: Path) -> None:
             guest.left_out[f"-drive {drive.file}"] = f"no disk here is attached by {drive.attach}"
         else:
             found.disks.append((path, drive.attachment))
-
-
-def _inside(images: Path, name: str, script: Path) -> Path:
-    # Who gives a folder away could otherwise have a guest of this user's read any file of this machine.
-    path = images / name
-    if not path.resolve().is_relative_to(images.resolve()):
-        raise InputError(
-            f"{script}: names {name}, which lies outside of its folder: refused", hint="copy that file into the folder"
-        )
-    return path
 
 
 def _as_configured(found: BuildOutput, options: dict[str, str]) -> None:
@@ -225,10 +220,9 @@ def _top(tree: Path) -> Path:
 
 
 def _note_the_rest(found: BuildOutput, options: dict[str, str]) -> None:
-    parts = (found.kernel, found.initramfs, found.rootfs, found.image, found.card, found.firmware)
-    booted = {path.resolve() for path in (*parts, *(disk for disk, _ in found.disks)) if path is not None}
+    booted = {os.path.realpath(path) for path in parts_of(found)}
     for path in sorted(found.folder.iterdir()):
-        if not path.is_file() or path.resolve() in booted:
+        if not path.is_file() or os.path.realpath(path) in booted:
             continue
         if path.suffix == ".dtb":
             found.also.setdefault(path.name, "a device tree: the machine has QEMU's own")

@@ -39,6 +39,11 @@ def read_nixos(folder: Path) -> BuildOutput:
         kernel, words = folder / Path(line[1]).name, line[2].replace("${cmdline}", "")
         initrd = next(iter(sorted(folder.glob("initrd*"))), initrd)
     else:
+        if not (folder / "kernel-params").is_file():
+            raise InputError(
+                f"{folder}: no output of NixOS: it has neither kernel-params nor {_NETBOOT}",
+                hint="name `result`, which nix-build leaves: docs/outputs.md says what is in it",
+            )
         words = f"init={(folder / 'init').resolve()} {read_small(folder / 'kernel-params')}"
     for path in (kernel, initrd):
         if not path.is_file():

@@ -8,6 +8,7 @@ from bootlab.build.outputs.buildroot import find_images, read_buildroot
 from bootlab.build.outputs.disk_folder import find_disks, is_mkosi, read_disk_folder
 from bootlab.build.outputs.nixos import is_nixos, read_nixos
 from bootlab.build.outputs.output import BuildOutput, BuildTool
+from bootlab.build.outputs.parts import expect_parts
 from bootlab.build.outputs.yocto import CONF, find_confs, read_conf, read_yocto
 from bootlab.errors import InputError
 
@@ -39,20 +40,29 @@ def is_output(path: Path) -> bool:
 
 
 def read_output(path: Path) -> BuildOutput:
-    """Return what is in an output folder. Raises InputError for one that is not recognised, or cannot be booted."""
+    """Return what is in an output folder: every part is a file in it.
+
+    Raises InputError for one that is not recognised, or cannot be booted.
+    """
     told = _told(path)
     tool, place = told if told is not None else (None, path)
     if told is not None and not place.exists():
         raise InputError(f"{place}: no such folder", hint=_HINT)
     try:
-        if place.is_file():
-            return read_conf(place) if place.name.endswith(CONF) else read_buildroot(place.parent)
-        tool = tool or _recognised(place)
-        if tool is None:
-            raise InputError(f"{place}: a folder, and not the output of {', '.join(BuildTool)}", hint=_HINT)
-        return _READERS[tool](place)
+        output = _read(tool, place)
+        expect_parts(output)
     except OSError as error:
         raise InputError(f"{error.filename or place}: {(error.strerror or str(error)).lower()}") from error
+    return output
+
+
+def _read(tool: BuildTool | None, place: Path) -> BuildOutput:
+    if place.is_file():
+        return read_conf(place) if place.name.endswith(CONF) else read_buildroot(place.parent)
+    tool = tool or _recognised(place)
+    if tool is None:
+        raise InputError(f"{place}: a folder, and not the output of {', '.join(BuildTool)}", hint=_HINT)
+    return _READERS[tool](place)
 
 
 def _told(path: Path) -> tuple[BuildTool, Path] | None:

@@ -14,6 +14,16 @@ from bootlab.build.formats.streams import DAMAGED, HEAD_BYTES, compression_of, r
 from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
 
+_ENDINGS: Final = {
+    ".gz": "gzip",
+    ".xz": "xz",
+    ".zst": "zstd",
+    ".bz2": "bzip2",
+    ".lz4": "lz4",
+    ".lzma": "lzma",
+    ".lzo": "lzo",
+}
+_UNPACKED: Final = ("gzip", "xz", "zstd", "bzip2")
 _HOLE: Final = 1 << 16
 _LEAST_CARD: Final = 64 << 20
 
@@ -42,12 +52,30 @@ def unpack_image(shop: Workshop, path: Path, most: int | None = None) -> Path:
     return shop.cache.make("unpacked-images", key, unpack)
 
 
+def unpack_disk(shop: Workshop, path: Path) -> Path:
+    """Return a disk's image that is not compressed, as `unpack_image`.
+
+    Raises InputError, StoreError as that, and InputError for a file that its name says is compressed, and is not.
+    """
+    raw = unpack_image(shop, path)
+    said = _ENDINGS.get(path.suffix)
+    if raw != path or said is None:
+        return raw
+    # A guest would be given its bytes as they are, and find no file system there.
+    if said in _UNPACKED:
+        raise InputError(f"{path}: not a {said} file, as its name says: damaged", hint="build or copy it again")
+    raise InputError(
+        f"{path}: {said} by its name, and bootlab unpacks {', '.join(_UNPACKED)}",
+        hint=f"unpack it, and name {path.stem} in a system file: docs/systems.md",
+    )
+
+
 def make_card(shop: Workshop, path: Path) -> Path:
     """Return a card's image whose size is a power of two, as QEMU asks of one: itself, or a longer copy.
 
-    Raises InputError, StoreError as `unpack_image`.
+    Raises InputError, StoreError as `unpack_disk`.
     """
-    path = unpack_image(shop, path)
+    path = unpack_disk(shop, path)
     try:
         size = path.stat().st_size
         wanted = max(_LEAST_CARD, 1 << max(size - 1, 0).bit_length())

@@ -7,13 +7,16 @@ What runqemu makes of these keys (OE-core's scripts/runqemu: check_*, setup_*), 
 """
 
 import configparser
+import glob
 import json
+import os
 import re
 from pathlib import Path
 from typing import Any, Final
 
 from bootlab.build.outputs.assignments import read_small
 from bootlab.build.outputs.output import BuildOutput, BuildTool, KernelSource
+from bootlab.build.outputs.parts import parts_of
 from bootlab.build.outputs.qemu_words import parse_qemu_words
 from bootlab.build.source.config_text import read_config
 from bootlab.errors import InputError
@@ -119,12 +122,12 @@ def _program(machine: str) -> str:
 
 
 def _kernel(folder: Path, keys: dict[str, str], conf: Path) -> Path:
-    said = Path(keys.get("qb_default_kernel", "")).name
-    kind = keys.get("kernel_imagetype", "")
+    # Names, and never a way to another folder or a pattern.
+    said, kind = (Path(keys.get(key, "")).name for key in ("qb_default_kernel", "kernel_imagetype"))
     for name in filter(None, (said, kind)):
         if (folder / name).is_file():
             return folder / name
-    started = sorted(folder.glob(f"{kind}*")) if kind else []
+    started = [path for path in sorted(folder.glob(f"{glob.escape(kind)}*")) if path.is_file()] if kind else []
     if started:
         return started[0]
     raise InputError(f"{conf}: its kernel is not there: {said or 'QB_DEFAULT_KERNEL is empty'}", hint=f"in {folder}")
@@ -209,11 +212,13 @@ def _source(found: BuildOutput, folder: Path, machine: str, data: dict[str, str]
 
 
 def _note_the_rest(found: BuildOutput, link: str, conf: Path) -> None:
-    booted = {path.resolve() for path in _parts(found) if path is not None}
-    links = {path.resolve() for path in found.folder.iterdir() if path.is_symlink()}
+    # Path.resolve() refuses a link that leads in a circle; such a one is no file, and nothing is said of it.
+    booted = {os.path.realpath(path) for path in parts_of(found)}
+    links = {os.path.realpath(path) for path in found.folder.iterdir() if path.is_symlink()}
     found.also[conf.name] = "how runqemu boots the image: the machine, and the kernel's command line, are from it"
     for path in sorted(found.folder.iterdir()):
-        if not path.is_file() or path.resolve() in booted or (path in links and not path.is_symlink()):
+        place = os.path.realpath(path)
+        if not path.is_file() or place in booted or (place in links and not path.is_symlink()):
             continue
         if path.suffix == ".dtb":
             found.also.setdefault(path.name, "a device tree: the machine has QEMU's own")
@@ -221,10 +226,6 @@ def _note_the_rest(found: BuildOutput, link: str, conf: Path) -> None:
             found.also.setdefault(path.name, "a bootloader: QEMU starts the kernel itself")
         elif path.name.startswith(link) and path.suffix not in (".json", ".conf"):
             found.also.setdefault(path.name, "not booted")
-
-
-def _parts(found: BuildOutput) -> tuple[Path | None, ...]:
-    return (found.kernel, found.rootfs, found.initramfs, found.image, found.firmware)
 
 
 def _once(confs: list[Path]) -> list[Path]:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from bootlab.build.outputs.output import BuildTool
 from bootlab.cli.options.arguments import open_store
 from bootlab.cli.terminal.showing import print_lines, show
 from bootlab.cli.terminal.speech import boot_progress, err, out, print_json
@@ -11,7 +12,7 @@ from bootlab.errors import BootlabError, InputError, StoreError
 from bootlab.experiments.engine import Engine, Job
 from bootlab.experiments.snapshot.restoring import FoundSnapshot, find_snapshot, restored_boots
 from bootlab.experiments.snapshot.result import clones_result
-from bootlab.experiments.store import Run, RunKind
+from bootlab.experiments.store import Run, RunKind, is_run
 from bootlab.measure import boot as one_boot
 from bootlab.measure.guest.heard_console import OnLine
 from bootlab.measure.place import Here
@@ -58,6 +59,14 @@ class RestoreRequest:
             raise InputError("--parallel: is how many clones run at once: --clones N")
         if self.clones is not None and self.or_cold:
             raise InputError("--or-cold: one machine is booted cold, not --clones of them", hint="give one of the two")
+
+    def expect_no_tool(self, system: Path) -> None:
+        """Raise InputError where --from names the build tool that an output folder is of."""
+        if self.snapshot in set(BuildTool) and not is_run(Path(self.snapshot)):
+            raise InputError(
+                f"--from {self.snapshot}: a snapshot goes here, and {self.snapshot} is a build tool",
+                hint=f"bootlab boot {system}, or bootlab boot {self.snapshot}:{system}",
+            )
 
     def expect_snapshot(self, system: System, runs: Path | None) -> None:
         """Raise InputError, StoreError, before anything is built, for a snapshot that is none, or beside a power-on."""

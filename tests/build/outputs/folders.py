@@ -1,7 +1,10 @@
 """Output folders as Buildroot, Yocto, NixOS and mkosi lay them out, of small files: names and texts are theirs."""
 
 import json
+import struct
 from pathlib import Path
+
+import zstandard
 
 from tests.build.outputs.test_qemu_words import PC, VIRT
 
@@ -57,6 +60,31 @@ def write(path: Path, content: str | bytes = b"x") -> Path:
     return path
 
 
+def bzimage() -> bytes:
+    """Return the head of an x86-64 kernel, as far as it is read (Documentation/arch/x86/boot.rst)."""
+    data = bytearray(4096)
+    data[0x1F1] = 4
+    data[0x1FE:0x200] = b"\x55\xaa"
+    data[0x202:0x208] = b"HdrS" + struct.pack("<H", 0x20F)
+    struct.pack_into("<H", data, 0x236, 1)
+    return bytes(data)
+
+
+def plain_image(arch: str) -> bytes:
+    """Return the head of an Image of arm64 or riscv64 (arch/arm64/booting.rst, arch/riscv/boot-image-header.rst)."""
+    data = bytearray(4096)
+    data[56:60] = b"ARM\x64" if arch == "aarch64" else b"RSC\x05"
+    return bytes(data)
+
+
+def zimage() -> bytes:
+    """Return the head of a 32-bit arm kernel: its magic, where it begins and where it ends."""
+    return bytes(0x24) + struct.pack("<III", 0x016F2818, 0, 4096) + bytes(4096 - 0x30)
+
+
+_KERNELS = {"bzImage": bzimage(), "Image": plain_image("aarch64"), "zImage": zimage()}
+
+
 def buildroot(
     top: Path, *images: str, arch: str = "x86_64", defconfig: str = "qemu_x86_64_defconfig", more: str = ""
 ) -> Path:
@@ -64,7 +92,7 @@ def buildroot(
     output = top / "output"
     (output / "images").mkdir(parents=True)
     for name in images:
-        write(output / "images" / name, name)
+        write(output / "images" / name, _KERNELS.get(name, name))
     text = BUILDROOT_CONFIG.format(arch=arch, defconfig=defconfig, downloads=top / "dl", more=more)
     write(output / ".config", text)
     return output
@@ -83,11 +111,11 @@ def buildroot_started(top: Path, words: str = PC) -> Path:
     return output
 
 
-def yocto(top: Path, *, more: str = "", root: str = "ext4.zst", content: bytes = b"root") -> Path:
+def yocto(top: Path, *, more: str = "", root: str = "ext4.zst", content: bytes = zstandard.compress(b"root")) -> Path:
     """Lay out tmp/deploy/images/qemux86-64 as bitbake leaves it, links and all."""
     folder = top / "tmp/deploy/images/qemux86-64"
     stamped = f"{YOCTO_IMAGE}-20260822095304"
-    write(folder / YOCTO_KERNEL)
+    write(folder / YOCTO_KERNEL, bzimage())
     (folder / "bzImage").symlink_to(YOCTO_KERNEL)
     write(folder / f"{stamped}.{root}", content)
     (folder / f"{YOCTO_IMAGE}.{root}").symlink_to(f"{stamped}.{root}")
@@ -114,6 +142,8 @@ __all__ = [
     "YOCTO_KERNEL",
     "buildroot",
     "buildroot_started",
+    "bzimage",
+    "plain_image",
     "write",
     "yocto",
     "yocto_source",

@@ -13,7 +13,16 @@ from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
 from bootlab.system import Attachment, MachineType, NetworkPeer, read_system
 from bootlab.system.text import system_text
-from tests.build.outputs.folders import VIRT, buildroot, buildroot_started, write, yocto, yocto_source
+from tests.build.outputs.folders import (
+    VIRT,
+    buildroot,
+    buildroot_started,
+    bzimage,
+    plain_image,
+    write,
+    yocto,
+    yocto_source,
+)
 from tests.build.outputs.test_nixos import system as nixos
 
 
@@ -73,6 +82,7 @@ def test_arm64_riscv64_and_disks(shop: Workshop, tmp_path: Path) -> None:
     output = buildroot_started(tmp_path / "b", words)
     for name in ("fw_jump.elf", "data.img"):
         write(output / "images" / name)
+    write(output / "images/Image", plain_image("riscv64"))
     riscv = system_of_output(shop, read_output(output))
     assert riscv.machine.arch == "riscv64" and riscv.machine.firmware.endswith("images/fw_jump.elf")
     assert [disk.attach for disk in riscv.disks] == [Attachment.NVME]
@@ -86,16 +96,13 @@ def test_a_card(shop: Workshop, tmp_path: Path) -> None:
     assert system.card.path.stat().st_size == 64 << 20 and not system.kernel.cmdline
 
 
-def test_nixos_is_ready_in_its_initrd(shop: Workshop, tmp_path: Path) -> None:
+def test_nixos_is_ready_in_its_initrd(shop: Workshop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NIX_STORE_DIR", str(tmp_path / "store"))
     system = system_of_output(shop, read_output(nixos(tmp_path)))
     assert system.booted.console == r"Stage 1|Running in initrd" and system.initramfs is not None
 
 
-def test_what_is_not_there_and_machines_that_are_not_ours(shop: Workshop, tmp_path: Path) -> None:
-    output = buildroot_started(tmp_path / "a")
-    (output / "images/bzImage").unlink()
-    with pytest.raises(InputError, match="bzImage: not there, and Buildroot"):
-        system_of_output(shop, read_output(output))
+def test_machines_that_are_not_ours(shop: Workshop, tmp_path: Path) -> None:
     words = "exec qemu-system-aarch64 -M sbsa-ref -kernel Image"
     with pytest.raises(InputError, match="machine 'sbsa-ref' of aarch64, and bootlab has virt"):
         system_of_output(shop, read_output(buildroot_started(tmp_path / "b", words)))
@@ -118,3 +125,19 @@ def test_a_qcow2_root_beside_a_kernel_is_refused(shop: Workshop, tmp_path: Path)
 def test_more_files_than_can_be_told_are_counted(tmp_path: Path) -> None:
     output: BuildOutput = read_output(buildroot(tmp_path, "bzImage", "rootfs.ext2", *(f"x{n}" for n in range(20))))
     assert describe_output(output)[-3].startswith("found, too: 8 more files")
+
+
+@pytest.mark.parametrize(
+    ("kernel", "match"),
+    [(bzimage()[:1024], "cut off|truncated"), (plain_image("aarch64"), "kernel for aarch64, the machine is")],
+)
+def test_a_kernel_that_cannot_boot_is_refused(kernel: bytes, match: str, shop: Workshop, tmp_path: Path) -> None:
+    output = buildroot_started(tmp_path)
+    write(output / "images/bzImage", kernel)
+    with pytest.raises(InputError, match=match):
+        system_of_output(shop, read_output(output))
+
+
+def test_a_root_that_is_not_compressed_as_its_name_says_is_refused(shop: Workshop, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"rootfs\.ext4\.zst: not a zstd file, as its name says"):
+        system_of_output(shop, read_output(yocto(tmp_path, content=b"root")))

@@ -1,23 +1,12 @@
 """NixOS's results: a system and its words, netboot's files, and what is missing."""
 
-import struct
 from pathlib import Path
 
 import pytest
 
 from bootlab.build.outputs.nixos import is_nixos, read_nixos
 from bootlab.errors import InputError
-from tests.build.outputs.folders import write
-
-
-def bzimage() -> bytes:
-    """Return the head of an x86-64 kernel, as far as it is read (Documentation/arch/x86/boot.rst)."""
-    data = bytearray(4096)
-    data[0x1F1] = 4
-    data[0x1FE:0x200] = b"\x55\xaa"
-    data[0x202:0x208] = b"HdrS" + struct.pack("<H", 0x20F)
-    struct.pack_into("<H", data, 0x236, 1)
-    return bytes(data)
+from tests.build.outputs.folders import bzimage, write
 
 
 def system(top: Path) -> Path:
@@ -64,3 +53,9 @@ def test_what_cannot_be_booted(tmp_path: Path) -> None:
     (result / "initrd").unlink()
     with pytest.raises(InputError, match="initrd: not there"):
         read_nixos(result)
+
+
+def test_a_folder_that_is_told_and_is_none(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no output of NixOS: it has neither kernel-params nor netboot") as refused:
+        read_nixos(tmp_path)
+    assert "name `result`" in str(refused.value.hint)

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from bootlab.build.outputs.nixos import read_nixos
 from bootlab.build.outputs.package_files import read_package_files
 from bootlab.build.outputs.recognise import read_output
 from bootlab.errors import InputError
@@ -40,4 +41,4 @@ def test_yoctos_package_data_of_what_the_image_has(tmp_path: Path) -> None:
 
 
 def test_others_keep_no_such_list(tmp_path: Path) -> None:
-    assert read_package_files(read_output(nixos(tmp_path))) is None
+    assert read_package_files(read_nixos(nixos(tmp_path))) is None

@@ -10,7 +10,7 @@ import pytest
 import zstandard
 
 from bootlab.build.cache import Cache
-from bootlab.build.outputs.unpacked import make_card, unpack_image
+from bootlab.build.outputs.unpacked import make_card, unpack_disk, unpack_image
 from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
 from tests.build.outputs.folders import write
@@ -57,3 +57,29 @@ def test_a_card_is_as_long_as_a_card_may_be(shop: Workshop, tmp_path: Path) -> N
     assert card.stat().st_size == 64 << 20 and card.read_bytes()[: len(CONTENT)] == CONTENT
     assert path.stat().st_size == len(CONTENT)
     assert make_card(shop, card) == card
+
+
+@pytest.mark.parametrize(
+    ("ending", "match"),
+    [
+        ("zst", "not a zstd file, as its name says: damaged"),
+        ("gz", "not a gzip file"),
+        ("xz", "not a xz file"),
+        ("bz2", "not a bzip2 file"),
+        ("lz4", "lz4 by its name, and bootlab unpacks gzip, xz, zstd, bzip2"),
+    ],
+)
+def test_a_disk_that_is_not_what_its_name_says_is_refused(
+    ending: str, match: str, shop: Workshop, tmp_path: Path
+) -> None:
+    path = write(tmp_path / f"rootfs.ext4.{ending}", CONTENT)
+    with pytest.raises(InputError, match=rf"rootfs\.ext4\.{ending}: {match}"):
+        unpack_disk(shop, path)
+    with pytest.raises(InputError, match=match):
+        make_card(shop, path)
+
+
+def test_a_compressed_disk_by_another_name_is_unpacked(shop: Workshop, tmp_path: Path) -> None:
+    assert unpack_disk(shop, write(tmp_path / "root.gz", zstandard.compress(CONTENT))).read_bytes() == CONTENT
+    plain = write(tmp_path / "root.ext4", CONTENT)
+    assert unpack_disk(shop, plain) == plain

@@ -123,3 +123,23 @@ def test_a_name_leads_to_no_other_folder(tmp_path: Path) -> None:
     conf.write_text(text)
     found = read_conf(conf)
     assert found.rootfs == folder / f"{YOCTO_IMAGE}.ext4.zst" and found.kernel == folder / "bzImage"
+
+
+@pytest.mark.parametrize("kind", ["/bzImage", "**", "../../../other/vmlinuz", "[", "..", "/"])
+def test_a_kind_of_kernel_is_a_name_and_no_pattern(kind: str, tmp_path: Path) -> None:
+    folder = yocto(tmp_path)
+    write(tmp_path / "tmp/deploy/other/vmlinuz")
+    conf = folder / f"{YOCTO_IMAGE}.qemuboot.conf"
+    text = conf.read_text().replace(f"= {YOCTO_KERNEL}", "= gone").replace("= bzImage\n", f"= {kind}\n")
+    conf.write_text(text)
+    if kind == "/bzImage":
+        assert read_conf(conf).kernel == folder / "bzImage"
+        return
+    with pytest.raises(InputError, match="its kernel is not there: gone"):
+        read_conf(conf)
+
+
+def test_links_that_lead_in_a_circle_are_no_files(tmp_path: Path) -> None:
+    folder = yocto(tmp_path)
+    (folder / "circle.dtb").symlink_to("circle.dtb")
+    assert "circle.dtb" not in read_yocto(folder).also

@@ -17,6 +17,13 @@ SYSTEM = (
 )
 
 
+@pytest.mark.parametrize("tool", ["buildroot", "yocto", "nixos", "mkosi", "debos"])
+def test_a_build_tool_is_no_snapshot(tool: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=f"--from {tool}: a snapshot goes here, and {tool} is a build tool") as refused:
+        run(["boot", "--from", tool, str(tmp_path), "--runs", str(tmp_path / "runs")])
+    assert refused.value.hint == f"bootlab boot {tmp_path}, or bootlab boot {tool}:{tmp_path}"
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
