@@ -51,7 +51,7 @@ def test_a_table_older_than_what_it_was_measured_on_is_a_fault(tree: Path) -> No
 
 
 def test_a_table_of_the_whole_catalogue_says_which_techniques_came_since(tree: Path) -> None:
-    whole = table(tree).model_copy(update={"techniques": ["cmdline_quiet", "kernel_smp_off"]})
+    whole = table(tree).model_copy(update={"techniques": "cmdline_quiet kernel_smp_off"})
     assert takes_whole_catalogue(whole)
     (older,) = find_new_techniques({"x": whole}, ["cmdline_quiet", "kernel_new", "kernel_smp_off"])
     assert older == "x: README.md: it does not know of kernel_new, which came since: scripts/publish x"

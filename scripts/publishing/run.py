@@ -146,7 +146,7 @@ def _written(name: str, table: Published, said: str, inputs: dict[str, str]) -> 
     path = ROOT / table.document
     path.write_text(with_text(name, path.read_text(encoding="utf-8"), text), encoding="utf-8")
     print(f"publish: {name}: written into {table.document}")
-    techniques = techniques_now() if takes_whole_catalogue(table) else []
+    techniques = " ".join(techniques_now()) if takes_whole_catalogue(table) else ""
     return table.model_copy(update={"inputs": inputs, "text_sha256": text_hash(text), "techniques": techniques})
 
 

@@ -41,8 +41,8 @@ class Published(Recorded):
     """The script that prints the table of all these runs, with its words; of the last one its report if empty."""
     tables: int | None = None
     """How many of the run's tables stand there, from its first; all of them if not given."""
-    techniques: list[str] = Field(default=[], exclude_if=lambda names: not names)
-    """Those there were, of a table whose command looks at all of them."""
+    techniques: str = Field(default="", exclude_if=lambda names: not names)
+    """Names of those there were, of a table whose command looks at all of them."""
 
 
 _Kind = TypeVar("_Kind", bound=Recorded)

@@ -29,7 +29,8 @@ def find_new_techniques(tables: Mapping[str, Published], now: Sequence[str]) -> 
     for name, table in tables.items():
         if not takes_whole_catalogue(table):
             continue
-        new = [one for one in now if one not in table.techniques]
+        known = table.techniques.split()
+        new = [one for one in now if one not in known]
         if not new:
             continue
         named = ", ".join(new[:_NAMED]) + (f" and {len(new) - _NAMED} more" if len(new) > _NAMED else "")

@@ -97,8 +97,9 @@ def _of_fresh_boots(result: TryResult) -> str:
     fresh = [code(step.technique) for step in steps if step.fresh_members and step.saved_ns is not None]
     if not fresh:
         return ""
+    of = "each step" if len(fresh) == len(steps) > 1 else ", ".join(fresh)
     return prose(
-        f"*Saved* of {', '.join(fresh)} is of fresh boots, which confirm a difference or do not; *ready* of all is of "
+        f"*Saved* of {of} is of fresh boots, which confirm a difference or do not; *ready* of all is of "
         "seeds that all steps have, so that the one is not the difference of the other."
     )
 

@@ -74,6 +74,9 @@ def test_a_ladder_says_what_is_known_of_each_step_and_which_saving_is_of_other_b
     assert rows == {f"`{first.technique}`": "no effect", f"`{second.technique}`": second.verdict.value}
     told = " ".join(lines[5:8])
     assert f"*Saved* of `{second.technique}` is of fresh boots" in told and first.technique not in told
+    every = [one.model_copy(update={"fresh_members": one.members}) for one in steps]
+    told = try_markdown(result.model_copy(update={"stack": every, "final": {"ladder": end}}))
+    assert "*Saved* of each step is of fresh boots" in told
 
 
 @pytest.mark.parametrize("stack", ["with risks", "ladder"])
