@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from bootlab.experiments.verdict import FEWEST_SEEDS, Times, virtual_verdict
+from bootlab.experiments.verdict import FEWEST_SEEDS, Times, virtual_verdict, wall_verdict
 from bootlab.measure.statistics.series import spread_ns
 
 UNIT_NS = 1_000_000
@@ -139,6 +139,15 @@ def useless_techniques(
     rng = np.random.default_rng(seed)
     less_ns = round(saved * UNIT_NS)
     return [sum(_verdicts(noise.trial(rng), techniques, sizes or Sizes(), less_ns)) for _ in range(trials)]
+
+
+def useless_on_the_wall(noise: Noise, *, trials: int, boots: int, seed: int) -> Iterator[bool]:
+    """Yield of each trial on the wall clock whether a change that does nothing got a verdict; `boots`: of a side."""
+    rng = np.random.default_rng(seed)
+    for number in range(trials):
+        trial = noise.trial(rng)
+        verdict = wall_verdict(trial.fresh(boots), trial.fresh(boots), seed=number).verdict
+        yield verdict.saves or verdict.costs
 
 
 def _verdicts(boots: Boots, techniques: int, sizes: Sizes, less_ns: int) -> Iterator[bool]:

@@ -15,11 +15,12 @@ from bootlab.experiments.trial.plan import PLANS
 from bootlab.experiments.trial.procedure import Trial
 from bootlab.experiments.trial.result import StackName
 from bootlab.experiments.trial.task import TrialTask
+from bootlab.experiments.verdict import WRONG
 from bootlab.system import read_system
 from bootlab.techniques.model.verdict import Verdict
 from tests.bench.real_boots import EXAMPLE, read_real_boots
 from tests.replayed import word
-from tests.simulated_boots import LAWS, Noise, RealNoise, Sizes, useless_techniques
+from tests.simulated_boots import LAWS, Noise, RealNoise, Sizes, useless_on_the_wall, useless_techniques
 
 pytestmark = pytest.mark.bench
 
@@ -33,6 +34,10 @@ SIZES = {
 }
 MOST = 0.001
 """Of useless techniques, whatever the sizes and the law; the documents promise one in a thousand."""
+MOST_ON_THE_WALL = WRONG["wall"] + 0.015
+"""Of so many trials chance leaves the share of them within that."""
+WALL_TRIALS = 1000
+WALL_SIZES = (5, 7, 10, 20)
 MOST_TRIALS = 0.05
 """Of trials of 50 useless techniques, those that call any of them shorter or longer."""
 
@@ -63,6 +68,20 @@ def test_useless_techniques_seldom_get_a_verdict(name: str) -> None:
         rates[noise.name] = rate, trials
         print(f"| {noise.name} | {rate:.3%} | {trials:.1%} | {max(wrong)} |")
     assert all(rate <= MOST and trials <= MOST_TRIALS for rate, trials in rates.values()), rates
+
+
+def test_a_wall_clocks_verdicts_are_wrong_as_seldom_as_is_said() -> None:
+    print(f"\nwall clock; {WALL_TRIALS} trials of one useless technique, boots a side\n")
+    print(f"| noise | {' | '.join(map(str, WALL_SIZES))} |")
+    print(f"|---|{'---:|' * len(WALL_SIZES)}")
+    rates = {}
+    for noise in noises():
+        rates[noise.name] = [
+            sum(useless_on_the_wall(noise, trials=WALL_TRIALS, boots=boots, seed=7)) / WALL_TRIALS
+            for boots in WALL_SIZES
+        ]
+        print(f"| {noise.name} | {' | '.join(f'{rate:.1%}' for rate in rates[noise.name])} |", flush=True)
+    assert all(rate <= MOST_ON_THE_WALL for row in rates.values() for rate in row), rates
 
 
 def test_real_savings_are_found() -> None:
