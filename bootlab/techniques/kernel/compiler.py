@@ -24,8 +24,8 @@ TECHNIQUES = (
         Text(
             summary="compiles the kernel with -Os instead of -O2",
             mechanism=(
-                "A smaller kernel is read and unpacked sooner and fits caches better; the code itself "
-                "takes more instructions, so a boot that does not wait for storage gets longer."
+                "A smaller kernel is read and unpacked sooner and fits caches better; the code itself mostly takes "
+                "more instructions, so a boot that waits for no storage may get longer."
             ),
             cost="all that the kernel does takes longer, after the boot too; programs are compiled as before",
             risk=Risk.FUNCTION,
