@@ -93,7 +93,6 @@ def test_a_killed_run_goes_on_and_repeats_nothing(killed_and_resumed: dict[str, 
     assert all(path.stat().st_mtime_ns == then for path, then in boots.items())
 
 
-@pytest.mark.promise("bootlab tailor")
 def test_its_fragment_makes_the_same_kernel(
     killed_and_resumed: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
