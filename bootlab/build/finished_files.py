@@ -7,12 +7,16 @@ from pathlib import Path
 
 from bootlab.build.board.card import expect_card
 from bootlab.build.board.flash import expect_flash
+from bootlab.build.formats.streams import HEAD_BYTES, compression_of
 from bootlab.errors import InputError
 from bootlab.system import System
 
 
 def expect_finished_files(system: System) -> None:
-    """Raise InputError, naming the key, for an empty root, archive or disk, and a card or chip of a wrong size."""
+    """Raise InputError, naming the key, for a root, archive or disk without content, a card or chip of a wrong size.
+
+    A root or disk that is compressed has none for a guest, which is given its bytes as they are.
+    """
     for key, part, what in (
         ("rootfs.path", system.rootfs, "a root file system"),
         ("initramfs.path", system.initramfs, "an archive"),
@@ -29,5 +33,13 @@ def expect_finished_files(system: System) -> None:
 
 def _expect_content(key: str, path: Path, what: str) -> None:
     # A guest would boot, find nothing there, and wait for its deadline. A device has no size here, and is no file.
-    if path.is_file() and not path.stat().st_size:
+    if not path.is_file():
+        return
+    if not path.stat().st_size:
         raise InputError(f"{key}: {path}: an empty file, expected {what}", hint="build or copy it again")
+    if key == "initramfs.path":
+        return
+    with path.open("rb") as file:
+        packed = compression_of(file.read(HEAD_BYTES))
+    if packed is not None:
+        raise InputError(f"{key}: {path}: compressed by {packed}, expected {what} as it is", hint="unpack it")

@@ -1,5 +1,6 @@
 """Finished files of a system: empty ones are refused by their key, before anything is built."""
 
+import gzip
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,16 @@ def test_an_empty_file_is_refused_before_the_kernel_is_read(name: str, match: st
     (tmp_path / name).write_bytes(b"")
     with pytest.raises(InputError, match=match):
         prepare(Workshop(Cache(tmp_path / "cache")), asked)
+
+
+def test_a_root_that_is_compressed_is_refused_and_an_archive_is_not(tmp_path: Path) -> None:
+    asked = system(tmp_path)
+    for name in ("initramfs.gz", "root.ext4"):
+        (tmp_path / name).write_bytes(gzip.compress(b"x" * 100))
+        if name == "initramfs.gz":
+            expect_finished_files(asked)
+    with pytest.raises(InputError, match=r"^rootfs\.path: .*: compressed by gzip, expected a root file system"):
+        expect_finished_files(asked)
 
 
 def test_a_card_of_a_wrong_size_is_refused(tmp_path: Path) -> None:
