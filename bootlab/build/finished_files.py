@@ -13,9 +13,9 @@ from bootlab.system import System
 
 
 def expect_finished_files(system: System) -> None:
-    """Raise InputError, naming the key, for a root, archive or disk without content, a card or chip of a wrong size.
+    """Raise InputError, naming the key, for an empty root, archive or disk, and for a card or chip of a wrong size.
 
-    A root or disk that is compressed has none for a guest, which is given its bytes as they are.
+    And for a root that is compressed: a guest is given its bytes as they are. A disk may hold anything.
     """
     for key, part, what in (
         ("rootfs.path", system.rootfs, "a root file system"),
@@ -24,6 +24,8 @@ def expect_finished_files(system: System) -> None:
     ):
         if part is not None and part.path is not None:
             _expect_content(key, part.path, what)
+    if system.rootfs is not None and system.rootfs.path is not None:
+        _expect_unpacked("rootfs.path", system.rootfs.path)
     card, flash, board = system.card, system.flash, system.board
     if card is not None and card.path is not None:
         expect_card(card.path)
@@ -33,13 +35,15 @@ def expect_finished_files(system: System) -> None:
 
 def _expect_content(key: str, path: Path, what: str) -> None:
     # A guest would boot, find nothing there, and wait for its deadline. A device has no size here, and is no file.
-    if not path.is_file():
-        return
-    if not path.stat().st_size:
+    if path.is_file() and not path.stat().st_size:
         raise InputError(f"{key}: {path}: an empty file, expected {what}", hint="build or copy it again")
-    if key == "initramfs.path":
-        return
-    with path.open("rb") as file:
-        packed = compression_of(file.read(HEAD_BYTES))
+
+
+def _expect_unpacked(key: str, path: Path) -> None:
+    try:
+        with path.open("rb") as file:
+            packed = compression_of(file.read(HEAD_BYTES))
+    except OSError as error:
+        raise InputError(f"{key}: {path}: {error.strerror or error}") from error
     if packed is not None:
-        raise InputError(f"{key}: {path}: compressed by {packed}, expected {what} as it is", hint="unpack it")
+        raise InputError(f"{key}: {path}: compressed by {packed}, expected a file system as it is", hint="unpack it")

@@ -37,7 +37,7 @@ _ACCOUNT, _SYSTEM, _SCRIPT, _IMAGE = "CHANGES.md", "system.toml", "apply.sh", "i
 def apply(
     run: Annotated[
         str, typer.Argument(metavar="[RUN]", help="A trial or a tailoring: its path, directory name, number, or last.")
-    ] = ("last"),
+    ] = "last",
     to: Annotated[
         Path | None, typer.Option("--to", "-o", metavar="DIR", help="A new folder for the files. [required]")
     ] = None,

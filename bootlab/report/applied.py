@@ -49,8 +49,8 @@ class CarriedFile(Document):
     """Who reads it, or what is done with it."""
 
 
-class ApplyDocument(Document):
-    """What a stack of techniques, or a fitted kernel, became."""
+class Found(Document):
+    """What a run found, and a document of bootlab apply begins with."""
 
     schema_: Literal["bootlab.apply/1"] = Field(default=SCHEMA, alias="schema")
     run: str
@@ -63,6 +63,11 @@ class ApplyDocument(Document):
     """The baseline's time to ready, load times included."""
     after_ns: int
     """What it became."""
+
+
+class ApplyDocument(Found):
+    """What a stack of techniques, or a fitted kernel, became."""
+
     folder: str
     files: list[CarriedFile]
     words: list[str]
@@ -77,27 +82,10 @@ class ApplyDocument(Document):
     """The disk image with all of it laid in; left out where none was asked for."""
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """What a run found: of which system, by which stack, and the time to ready before and with it."""
-
-    run: str
-    system: str
-    stack: StackName | Literal["tailored"]
-    techniques: list[str]
-    before_ns: int
-    after_ns: int
-
-
 def apply_document(found: Found, made: Carried, written: Written) -> ApplyDocument:
     """Return the account of what was written."""
     return ApplyDocument(
-        run=found.run,
-        system=found.system,
-        stack=found.stack,
-        techniques=found.techniques,
-        before_ns=found.before_ns,
-        after_ns=found.after_ns,
+        **dict(found),
         folder=str(written.folder),
         files=[CarriedFile(path=str(path), use=use) for path, use in sorted(made.uses.items())],
         words=made.words,
@@ -124,8 +112,11 @@ def apply_view(document: ApplyDocument) -> View:
     return View(document, tuple(lines))
 
 
-def files_sections(document: ApplyDocument) -> list[str]:
-    """Return what an account says of the files, in Markdown: what each is for, how they are heeded, what is by hand."""
+def files_sections(document: ApplyDocument, *, boots: str) -> list[str]:
+    """Return what an account says of the files, in Markdown: what each is for, how they are heeded, what is by hand.
+
+    `boots`: what a boot of system.toml gives.
+    """
     rows = [[code(one.path), plain(one.use)] for one in document.files]
     parts = ["## Files", markdown_table(["file", "for"], rows)]
     if any(one.path.startswith("root/") for one in document.files):
@@ -138,12 +129,7 @@ def files_sections(document: ApplyDocument) -> list[str]:
     for file, what_to_do in _STEPS.items():
         if any(one.path == file for one in document.files):
             parts += [prose(what_to_do)]
-    parts += [
-        prose(
-            "`system.toml` is all of it as a system of bootlab's: `bootlab boot system.toml` gives the figure above "
-            "again."
-        )
-    ]
+    parts += [prose(f"`system.toml` is all of it as a system of bootlab's: `bootlab boot system.toml` {boots}.")]
     if document.by_hand:
         parts += [
             "## By hand",

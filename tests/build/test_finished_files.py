@@ -46,13 +46,20 @@ def test_an_empty_file_is_refused_before_the_kernel_is_read(name: str, match: st
         prepare(Workshop(Cache(tmp_path / "cache")), asked)
 
 
+def test_a_root_that_cannot_be_read_is_an_error_of_its_key(tmp_path: Path) -> None:
+    asked = system(tmp_path)
+    (tmp_path / "root.ext4").unlink()
+    with pytest.raises(InputError, match=r"^rootfs\.path: .*root\.ext4: No such file"):
+        expect_finished_files(asked)
+
+
 def test_a_root_that_is_compressed_is_refused_and_an_archive_is_not(tmp_path: Path) -> None:
     asked = system(tmp_path)
-    for name in ("initramfs.gz", "root.ext4"):
+    for name in ("initramfs.gz", "first.img", "root.ext4"):
         (tmp_path / name).write_bytes(gzip.compress(b"x" * 100))
-        if name == "initramfs.gz":
+        if name != "root.ext4":
             expect_finished_files(asked)
-    with pytest.raises(InputError, match=r"^rootfs\.path: .*: compressed by gzip, expected a root file system"):
+    with pytest.raises(InputError, match=r"^rootfs\.path: .*: compressed by gzip, expected a file system"):
         expect_finished_files(asked)
 
 

@@ -12,20 +12,11 @@ from bootlab.experiments.kept_systems import TAILORED, keep_systems
 from bootlab.experiments.store import RunKind, Store
 from bootlab.system import read_system
 from tests.cli.test_compare import Place, placed
+from tests.cli.test_tailor import SYSTEM
 from tests.replayed import answer
 from tests.report.tailor.test_reasons import RESULT
 
 HELPS, USELESS = "cmdline_audit_off", "cmdline_quiet"
-TAILORABLE = """name = "mine"
-[machine]
-type = "microvm"
-[kernel.build]
-package = "linux-source-6.12"
-[booted]
-mark = "ready"
-[check]
-console = "ok"
-"""
 
 
 @pytest.fixture
@@ -111,7 +102,7 @@ def tailored(place: Place, tmp_path: Path, **changes: Any) -> str:
     """Return a tailoring on record: what it writes of a kernel that lost an option and got one."""
     found = Store(place.runs).start(RunKind.TAILOR, "mine", {})
     path = tmp_path / "tailored.toml"
-    path.write_text(TAILORABLE)
+    path.write_text(SYSTEM)
     before = read_system(path)
     assert before.kernel.build is not None
     options = {**before.kernel.build.options, "EXPERT": "y", "MULTIUSER": "n"}

@@ -15,7 +15,14 @@ def found_kernel(result: TailorResult) -> Found:
         raise InputError(f"{result.run}: no option went", hint="bootlab report shows what stays and why")
     if before_ns is None or after_ns is None:
         raise InputError(f"{result.run}: the fitted kernel is not ready: {result.comparison.detail}")
-    return Found(result.run, result.system, TAILORED, [], before_ns, after_ns)
+    return Found(
+        run=result.run,
+        system=result.system,
+        stack=TAILORED,
+        techniques=[],
+        before_ns=before_ns,
+        after_ns=after_ns,
+    )
 
 
 def _of(result: TailorResult) -> str:
@@ -42,4 +49,4 @@ def kernel_account(result: TailorResult, document: ApplyDocument) -> str:
     if result.give_up:
         parts.append(prose(f"Given up by name: {plain(', '.join(result.give_up))}."))
     parts.append(prose(f"Why each option went, or stays: {plain(result.reasons)}."))
-    return "\n\n".join([*parts, *files_sections(document)]) + "\n"
+    return "\n\n".join([*parts, *files_sections(document, boots="boots it, with the seed of its file")]) + "\n"

@@ -11,7 +11,14 @@ from bootlab.report.trial.words import kept_steps, time_words
 def found_stack(result: TryResult, stack: StackName) -> Found:
     """Return what a trial found by one of its stacks."""
     finished = result.final[stack]
-    return Found(result.run, result.system, stack, finished.techniques, result.baseline.total_ns, finished.total_ns)
+    return Found(
+        run=result.run,
+        system=result.system,
+        stack=stack,
+        techniques=finished.techniques,
+        before_ns=result.baseline.total_ns,
+        after_ns=finished.total_ns,
+    )
 
 
 def stack_account(result: TryResult, stack: StackName, document: ApplyDocument) -> str:
@@ -25,6 +32,6 @@ def stack_account(result: TryResult, stack: StackName, document: ApplyDocument) 
         markdown_table(["step", "saved ms>", f"{time_words(result)} ms>", "risk"], rows),
         f"{result.final[stack].ratio:.2f}x {ratio_words(result.clock)}.",
         measured_on(result),
-        *files_sections(document),
+        *files_sections(document, boots="gives the figure above again"),
     ]
     return "\n\n".join(parts) + "\n"

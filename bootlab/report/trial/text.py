@@ -166,16 +166,14 @@ def saved_titles(result: TryResult) -> list[str]:
 
 def _split(result: TryResult) -> list[RenderableType]:
     """Return what of each saving is loading by a model, and the verdict on the rest; nothing without a model."""
-    split = [one for one in in_order(result.alone) if one.load_saved_ns is not None and one.execution is not None]
-    if not split:
-        return []
     rows = plain_table("technique", "load ms>", "without the load ms>", "and that is")
     keep_whole(rows, rows.columns[1:])
-    for one in split:
-        rest_ns = (one.saved_ns or 0) - (one.load_saved_ns or 0)
-        verdict = Text(f"{one.execution}", style=_STYLES.get(one.execution, "dim") if one.execution else "")
-        rows.add_row(_name(one), ms(one.load_saved_ns), ms(rest_ns), verdict)
-    return [Text(), Text("of what each saves, loading and what is without it"), rows]
+    for one in in_order(result.alone):
+        if one.load_saved_ns is None or one.execution is None or one.saved_ns is None:
+            continue
+        verdict = Text(one.execution, style=_STYLES.get(one.execution, "dim"))
+        rows.add_row(_name(one), ms(one.load_saved_ns), ms(one.saved_ns - one.load_saved_ns), verdict)
+    return [Text(), Text("of what each saves, loading and what is without it"), rows] if rows.row_count else []
 
 
 def _reasons(judged: Iterable[Judged]) -> Table:
