@@ -185,9 +185,10 @@ def workers_of(client: Client) -> dict[str, dict[str, Any]]:
 
 
 def had_tasks(client: Client, worker: str) -> bool:
-    """Return whether a worker that is gone had something to do when it went; True where nobody knows. Raises OSError.
+    """Return whether a worker that is gone took work with it; True where nobody knows. Raises OSError.
 
-    One that was told to end, and had nothing left to do, has taken nothing with it.
+    Work is what it had to do, or had done and nobody had fetched yet. One that was told to end, and had neither, has
+    taken nothing with it.
     """
     went = [event for _, event in client.get_events(worker) if event.get("action") == "remove-worker"]
-    return not went or bool(went[-1]["processing-tasks"])
+    return not went or any(went[-1][tasks] for tasks in ("processing-tasks", "lost-computed-tasks"))

@@ -17,7 +17,7 @@ from distributed.versions import error_message, get_versions
 from bootlab.build.cache import Cache
 from bootlab.cluster import connection, roster
 from bootlab.cluster.address import LocalWorkers, RunningScheduler
-from bootlab.cluster.connection import connected, differing_packages, expect_safe_workers, workers_of
+from bootlab.cluster.connection import connected, differing_packages, expect_safe_workers, had_tasks, workers_of
 from bootlab.cluster.place import open_cluster
 from bootlab.errors import BootFailed, BootlabError, InputError
 from tests.cluster.running_cluster import RunningCluster, opened
@@ -92,6 +92,24 @@ def test_workers_are_there_while_dask_looks_at_the_scheduler_itself(tmp_path: Pa
         there = cluster.wait_for(2).keys()
         with often, cluster.client() as client:
             assert all(workers_of(client).keys() == there for _ in range(1000))
+
+
+def test_a_worker_that_is_killed_with_an_answer_that_nobody_fetched_is_lost(tmp_path: Path) -> None:
+    with RunningCluster(tmp_path, workers=0) as cluster:
+        workers = {name: cluster.add_worker(name) for name in ("idle", "done")}
+        addresses = {one["name"]: address for address, one in cluster.wait_for(2).items()}
+        with cluster.client() as client:
+            answer, until = client.submit(sum, [1, 2], workers=[addresses["done"]]), time.monotonic() + 30
+            while not answer.done() and time.monotonic() < until:
+                time.sleep(0.05)
+            for worker in workers.values():
+                cluster.kill(worker)
+            while workers_of(client) and time.monotonic() < until:
+                time.sleep(0.05)
+            assert {name: had_tasks(client, address) for name, address in addresses.items()} == {
+                "idle": False,
+                "done": True,
+            }
 
 
 def test_a_worker_that_ends_in_order_is_not_lost(tmp_path: Path) -> None:

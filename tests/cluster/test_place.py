@@ -181,6 +181,9 @@ def test_a_killed_worker_costs_no_boot(tmp_path: Path) -> None:
 
         def kill(progress: Progress) -> None:
             booted(progress)
+            if len(booted.labels) == 10:
+                # From now on it has boots to do that it never does.
+                os.killpg(victim.pid, signal.SIGSTOP)
             if len(booted.labels) == 20:
                 cluster.kill(victim)
 
