@@ -21,7 +21,9 @@ from bootlab.experiments.kept_systems import TAILORED, keep_systems
 from bootlab.experiments.store import RunKind
 from bootlab.experiments.tailor.protected import GROUPS, Policy
 from bootlab.experiments.tailor.result import tailor_result
-from bootlab.experiments.tailor.rounds import Tailored, Tailoring, expect_tailorable
+from bootlab.experiments.tailor.rounds import Tailoring, expect_tailorable
+from bootlab.experiments.tailor.tailored import Tailored
+from bootlab.experiments.tailor.values import Value
 from bootlab.measure.record_files import store_error, write_json, write_whole
 from bootlab.report.tailor.reasons import reasons
 from bootlab.report.tailor.view import tailor_view
@@ -40,6 +42,8 @@ class _TailorRequest(Document):
     keep: list[str]
     give_up: list[str]
     builds: int
+    values: list[str] = []
+    """As `OPTION=VALUE`."""
     price: str | None = None
 
 
@@ -54,6 +58,15 @@ def tailor(
             "--give-up",
             metavar="NAME",
             help=f"A protection that goes: an option, or {', '.join(GROUPS)}. Repeatable. [default: none]",
+        ),
+    ] = None,
+    values: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--try",
+            metavar="OPTION=VALUE",
+            help="A value that is tried for an option in the end, at a kernel of its own, and stays if it saves, as "
+            "LOG_BUF_SHIFT=12 or HZ_100=y. Repeatable.",
         ),
     ] = None,
     builds: Annotated[
@@ -74,7 +87,7 @@ def tailor(
         typer.Option(
             "--resume",
             metavar="RUN",
-            help="Go on with an interrupted run: its path, number, or last. --builds may be another then.",
+            help="Go on with an interrupted run: its path, number, or last. --builds may be another then, and --try.",
         ),
     ] = None,
     price: PriceModel = None,
@@ -103,10 +116,13 @@ def tailor(
         keep=_names("--keep", keep),
         give_up=_names("--give-up", give_up),
         builds=builds or _BUILDS,
+        values=[str(one) for one in _values(values)],
         price=absolute_model(price),
     )
     question = settle(store, resume, RunKind.TAILOR, value.name, now, [keep, give_up, price])
-    asked = question.asked.model_copy(update={"builds": builds or question.asked.builds})
+    asked = question.asked.model_copy(
+        update={"builds": builds or question.asked.builds, "values": now.values or question.asked.values}
+    )
     question.expect_unchanged(asked.digest, now.digest)
     value = with_price(value, asked.price)
     run = question.begin(store, asked)
@@ -125,7 +141,7 @@ def tailor(
     shop = Workshop(open_cache(), tell=tell, progress=progress)
     policy = Policy(value, asked.keep, asked.give_up)
     with kept(run, system), naming(system), chosen.open(tell) as place:
-        tailored = Tailoring(shop, value, run, policy, builds=asked.builds, place=place).tailor()
+        tailored = Tailoring(shop, value, run, policy, builds=asked.builds, place=place).tailor(_values(asked.values))
     written = _write(tailored, run.path / CONFIG, output)
     result = tailor_result(
         tailored,
@@ -153,12 +169,26 @@ def _write(tailored: Tailored, into_run: Path, output: Path | None) -> Path:
     return output or into_run
 
 
+def _values(given: list[str] | None) -> list[Value]:
+    found = dict[str, Value]()
+    for one in given or []:
+        option, _, value = one.removeprefix("CONFIG_").partition("=")
+        if not _is_name(option) or not value:
+            raise InputError(f"--try {one}: not an option with its value", hint="as LOG_BUF_SHIFT=12")
+        if option in found:
+            raise InputError(f"--try {one}: {found[option]} is tried already", hint="one value for each option")
+        found[option] = Value(option, value)
+    return list(found.values())
+
+
 def _names(option: str, names: list[str] | None) -> list[str]:
     found = [name.removeprefix("CONFIG_") for name in names or []]
     for name in found:
-        if (option == "--keep" or name not in GROUPS) and (
-            not name.isascii() or not name.replace("_", "").isalnum() or name != name.upper()
-        ):
+        if (option == "--keep" or name not in GROUPS) and not _is_name(name):
             known = f", or {', '.join(GROUPS)}" if option == "--give-up" else ""
             raise InputError(f"{option} {name}: not the name of an option", hint=f"as EXT4_FS{known}")
     return found
+
+
+def _is_name(word: str) -> bool:
+    return word.isascii() and word.replace("_", "").isalnum() and word == word.upper()

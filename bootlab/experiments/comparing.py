@@ -120,12 +120,13 @@ def read_compared(run: Run) -> Compared:
     if len(systems) > 2:
         steps = read_result(run, Steps)
         sides = [steps.whole.before_runs, *(step.after_runs for step in steps.steps)]
-        return Compared(steps, tuple(_records(run, runs) for runs in sides))
+        return Compared(steps, tuple(read_boots(run, runs) for runs in sides))
     comparison = read_result(run, Comparison)
-    return Compared(comparison, (_records(run, comparison.before_runs), _records(run, comparison.after_runs)))
+    return Compared(comparison, (read_boots(run, comparison.before_runs), read_boots(run, comparison.after_runs)))
 
 
-def _records(run: Run, boots: Sequence[str]) -> list[BootRecord]:
+def read_boots(run: Run, boots: Sequence[str]) -> list[BootRecord]:
+    """Return the boots of a side of a run's comparison. Raises StoreError for one that is gone."""
     try:
         return [read_record(Path(path)) for path in boots]
     except StoreError as error:

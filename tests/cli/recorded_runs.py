@@ -20,8 +20,9 @@ from bootlab.experiments.storm.result import storm_result
 from bootlab.experiments.sweep.result import SweepResult
 from bootlab.experiments.tailor.reasons import Followed, Needed
 from bootlab.experiments.tailor.result import Dropped, TailorResult, Tried
-from bootlab.experiments.tailor.rounds import TailorStep
+from bootlab.experiments.tailor.tailored import TailorStep
 from bootlab.experiments.tailor.unused_options import Kept
+from bootlab.experiments.tailor.values import TriedValue
 from bootlab.experiments.trial.result import TryResult
 from bootlab.findings.audit.finding import Audit, Finding, Item
 from bootlab.findings.coldplug_result import ColdplugResult, Module
@@ -180,7 +181,8 @@ def tailor_run(store: Store) -> Run:
                 example="kallsyms_init",
             )
         ],
-        needed=[Needed("NET", "check failed: no page")], untried=["SWAP"], comparison=comparison(),
+        needed=[Needed("NET", "check failed: no page")], untried=["SWAP"],
+        values=[TriedValue("LOG_BUF_SHIFT", "12", "17", True, 200_000, "+0.200 ms saved")], comparison=comparison(),
         config=str(run.path / "tailored.config"), reasons=str(run.path / "reasons.txt"), kernel="/cache/bzImage",
         run=str(run.path),
     )  # fmt: skip

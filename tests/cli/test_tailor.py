@@ -59,6 +59,9 @@ def test_a_system_that_cannot_be_tailored(old: str, new: str, said: str, tmp_pat
         (["--keep", "mitigations"], "--keep mitigations: not the name of an option"),
         (["--output", "nowhere/at/all.config"], "--output nowhere/at/all.config: not a place for a file"),
         (["--resume", "7"], "7: no such run"),
+        (["--try", "LOG_BUF_SHIFT"], "--try LOG_BUF_SHIFT: not an option with its value"),
+        (["--try", "LOG_BUF_SHIFT="], "--try LOG_BUF_SHIFT=: not an option with its value"),
+        (["--try", "HZ=100", "--try", "CONFIG_HZ=250"], "--try CONFIG_HZ=250: HZ=100 is tried already"),
     ],
 )
 def test_options_that_cannot_be(words: list[str], said: str, tmp_path: Path) -> None:

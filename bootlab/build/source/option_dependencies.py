@@ -151,6 +151,42 @@ class KconfigTree:
         self._kconf.syms[option].set_value(_NO)
         self.on = self._read()
 
+    def give(self, option: str, value: str) -> bool:
+        """Give an option a value, with all that follows, and return whether kconfig grants it; else all stays as it is.
+
+        `n` is off. A choice's member goes off by another one that comes on.
+        """
+        if value in ("y", "n"):
+            granted = self.can_turn_on(option) if value == "y" else self.can_turn_off(option)
+            if granted and value == "y":
+                self.turn_on(option)
+            elif granted:
+                self.turn_off(option)
+            return granted
+        if self.changes({option: value}).get(option, ("", ""))[1] != value:
+            return False
+        self._kconf.syms[option].set_value(value)
+        self.on = self._read()
+        return True
+
+    def value(self, option: str) -> str:
+        """Return the value of an option as kconfig completes it; `n` where it is off or nobody is asked for it."""
+        symbol = self._kconf.syms[option]
+        return str(symbol.str_value) if symbol.config_string else "n"
+
+    def refusal(self, option: str, value: str) -> str | None:
+        """Return why an option could never have this value, whatever else is set; None where it may."""
+        symbol = self._kconf.syms.get(option)
+        if symbol is None or symbol not in self._kconf.unique_defined_syms:
+            return f"it has no option {option}"
+        kinds = {kconfiglib.INT: "a number", kconfiglib.HEX: "a number such as 0x1000", kconfiglib.STRING: "a text"}
+        if symbol.orig_type in kinds:
+            fits = symbol.orig_type == kconfiglib.STRING or _is_number(value, symbol.orig_type)
+            wanted = kinds[symbol.orig_type]
+        else:
+            fits, wanted = value in ("y", "n"), "y or n"
+        return None if fits else f"{option} is {wanted}"
+
     def off(self) -> tuple[str, ...]:
         """Return the options that can be turned on, sorted."""
         return tuple(sorted(one.name for one in self._switches if self.can_turn_on(one.name)))
@@ -186,6 +222,14 @@ class KconfigTree:
 
     def _read(self) -> frozenset[str]:
         return frozenset(one.name for one in self._switches if one.tri_value > _NO)
+
+
+def _is_number(value: str, kind: int) -> bool:
+    try:
+        int(value, 10 if kind == kconfiglib.INT else 16)
+    except ValueError:
+        return False
+    return value.isascii() and "_" not in value
 
 
 def _variables(source: SourceTree, toolchain: Toolchain) -> dict[str, str]:

@@ -17,16 +17,18 @@ from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
 from bootlab.experiments.tailor.protected import GATES
 from bootlab.experiments.tailor.unused_options import Drop
+from bootlab.experiments.tailor.values import Value
 from bootlab.system import KernelBuild, System
 
 
 class Kernels:
     """Builds kernels that differ from the system's own in a few options.
 
-    Raises InputError for a configuration that tailoring cannot begin with.
+    Raises InputError for a configuration that tailoring cannot begin with, and for `values` that its options cannot
+    have.
     """
 
-    def __init__(self, shop: Workshop, system: System, build: KernelBuild) -> None:
+    def __init__(self, shop: Workshop, system: System, build: KernelBuild, values: Sequence[Value] = ()) -> None:
         self._system = system
         self._build = build
         self._shop = shop
@@ -35,7 +37,7 @@ class Kernels:
         self.source = require_source(shop, build)
         self.makefiles = Makefiles(self.source.tree, self._toolchain.kbuild)
         self._gates = dict[str, str]()
-        self._gates = self._open_gates()
+        self._gates = self._open_gates(values)
 
     @property
     def count(self) -> int:
@@ -73,13 +75,8 @@ class Kernels:
         """Return the drops that kconfig grants on top of `config`, one after the other."""
         tree, granted = self.tree(config), list[Drop]()
         for drop in drops:
-            if drop.value == "y":
-                if tree.can_turn_on(drop.option):
-                    tree.turn_on(drop.option)
-                    granted.append(drop)
-            elif tree.can_turn_off(drop.option):
-                # What another one would have made possible, or took along, is none.
-                tree.turn_off(drop.option)
+            # What another one would have made possible, or took along, is none.
+            if tree.give(drop.option, drop.value):
                 granted.append(drop)
         return tuple(granted)
 
@@ -89,9 +86,12 @@ class Kernels:
         self._built.add(kernel.vmlinux)
         return kernel
 
-    def _open_gates(self) -> dict[str, str]:
+    def _open_gates(self, values: Sequence[Value]) -> dict[str, str]:
         configuration = configure(self._shop, self._build, self.source, self._toolchain)
         tree = self.tree(configuration.text)
+        for value in values:
+            if (reason := tree.refusal(value.option, value.value)) is not None:
+                raise InputError(f"--try {value}: Linux {self.source.version}: {reason}")
         gates = {gate: "y" for gate in GATES if tree.turn_on(gate)}
         if MAP_OPTION not in gates:
             raise InputError(

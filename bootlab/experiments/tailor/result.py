@@ -8,8 +8,9 @@ from bootlab.document import Document
 from bootlab.experiments.comparing import Comparison
 from bootlab.experiments.tailor.kernel_use import Use
 from bootlab.experiments.tailor.reasons import Followed, Needed
-from bootlab.experiments.tailor.rounds import Tailored, TailorStep
+from bootlab.experiments.tailor.tailored import Tailored, TailorStep
 from bootlab.experiments.tailor.unused_options import Kept
+from bootlab.experiments.tailor.values import TriedValue
 
 SCHEMA: Final = "bootlab.tailor/2"
 _USES: Final = {
@@ -26,7 +27,7 @@ class Dropped(Document):
 
     option: str
     value: str
-    """`n`, or `y` for one that takes code out by being on."""
+    """`n`, `y` for one that takes code out by being on, or a value that was tried and stays."""
     why: str
     bytes: int
     """Of the objects that are no longer built."""
@@ -78,6 +79,8 @@ class TailorResult(Document):
     trials: list[Tried]
     needed: list[Needed]
     untried: list[str]
+    values: list[TriedValue] = []
+    """What became of the values that the user wanted tried. Empty in older results."""
     comparison: Comparison
     """Of the first kernel and the last, plain boots."""
     config: str
@@ -131,6 +134,7 @@ def tailor_result(
         ],
         needed=list(tailored.needed),
         untried=list(tailored.untried),
+        values=list(tailored.values),
         comparison=tailored.comparison,
         config=config,
         reasons=reasons,

@@ -18,7 +18,7 @@ from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
 from bootlab.experiments.comparing import Comparison, compare_series
 from bootlab.experiments.engine import Engine, find_finished_boot
-from bootlab.experiments.family import Family, expect_none_killed, expect_not_killed, judgement
+from bootlab.experiments.family import Family, expect_none_killed, expect_not_killed
 from bootlab.experiments.family_boots import FamilyBoots
 from bootlab.experiments.store import Run
 from bootlab.experiments.tailor.attempts import Attempt, Attempts, find_attempts
@@ -28,8 +28,10 @@ from bootlab.experiments.tailor.kept_searches import Searches
 from bootlab.experiments.tailor.kernel_use import KernelUse, find_use
 from bootlab.experiments.tailor.kernels import Kernels
 from bootlab.experiments.tailor.protected import Policy
-from bootlab.experiments.tailor.reasons import Followed, Needed, every_followed, every_kept
-from bootlab.experiments.tailor.unused_options import Cut, Drop, Kept, KernelEvidence, find_cut
+from bootlab.experiments.tailor.reasons import Needed, every_followed, every_kept
+from bootlab.experiments.tailor.tailored import Tailored, TailorStep
+from bootlab.experiments.tailor.unused_options import Cut, Drop, KernelEvidence, find_cut
+from bootlab.experiments.tailor.values import TriedValue, Value, find_change
 from bootlab.experiments.verdict import exceeds_spread
 from bootlab.findings.analysis import read_recorded
 from bootlab.measure import boot as one_boot
@@ -46,55 +48,6 @@ SEEDS: Final = (1, 2, 3)
 NULLS: Final = 3
 _PATIENCE: Final = 4.0
 """A profiled boot takes longer than a plain one."""
-
-
-@dataclass(frozen=True, slots=True)
-class TailorStep:
-    """One kernel of a tailoring: what it was to show, and what became of it."""
-
-    label: str
-    dropped: int
-    """Options turned off by name, in all."""
-    on: int
-    """Options that are on."""
-    ready: bool
-    detail: str
-    """Why it was not ready, or what failed."""
-    ready_ns: int | None
-    kernel_bytes: int
-    """What is loaded: the ELF kernel without symbols, or the image."""
-    build_s: float
-    """Host seconds of the build, whenever that was."""
-    from_cache: bool
-    price_ns: int | None = None
-    """What it costs up to ready under the host model that is charged to the clock; None without one."""
-
-
-@dataclass(frozen=True)
-class Tailored:
-    """What tailoring came to."""
-
-    system: System
-    """The system with the tailored kernel."""
-    rich: System
-    """What it began with: the user's system, its gates opened."""
-    drops: tuple[Drop, ...]
-    followed: tuple[Followed, ...]
-    """Options that went with no one drop."""
-    kept: tuple[Kept, ...]
-    """Every option that is on."""
-    trials: tuple[Attempt, ...]
-    """Options that would still take code out which ran, most instructions first."""
-    steps: tuple[TailorStep, ...]
-    needed: tuple[Needed, ...]
-    untried: tuple[str, ...]
-    """Options that may be droppable, and for which no build was left."""
-    kernel: BuiltKernel
-    on_before: frozenset[str]
-    on_after: frozenset[str]
-    """Options that are on."""
-    comparison: Comparison
-    """Plain boots of the `rich` kernel and of the tailored one, compared."""
 
 
 def expect_tailorable(system: System) -> KernelBuild:
@@ -185,15 +138,16 @@ class Tailoring:
         self._needed = list[Needed]()
         self._untried = list[str]()
         self._spread_ns = 0
+        self._before: tuple[_KernelState, Family] | None = None
 
-    def tailor(self) -> Tailored:
-        """Return the tailored system.
+    def tailor(self, values: Sequence[Value] = ()) -> Tailored:
+        """Return the tailored system. `values`: those to be tried in the end, one by one.
 
-        Raises InputError for one that cannot be tailored, or whose check is flaky, BootFailed when a machine was killed
-        from outside.
+        Raises InputError for a system that cannot be tailored, or whose check is flaky, and for a value that its option
+        never has; BootFailed when a machine was killed from outside.
         """
         build = expect_tailorable(self._system)
-        self._kernels = Kernels(self._shop, self._system, build)
+        self._kernels = Kernels(self._shop, self._system, build, values)
         rich = self._kernels.with_options({})
         self._kernels.first(rich, AS_IT_IS)
         before = self._steady(rich)
@@ -211,6 +165,7 @@ class Tailoring:
             cut, trials = self._looked(state)
         self._untried += [drop.option for drop in _suspects(cut, trials)]
         state = self._alone(state, trials.alone)
+        state, tried = self._valued(state, values)
         after = self._boots.family("tailored", state.system, nulls=0)
         expect_none_killed(after)
         if after.failed is None:
@@ -228,6 +183,7 @@ class Tailoring:
             steps=tuple(self._steps),
             needed=tuple(self._needed),
             untried=tuple(dict.fromkeys(self._untried)),
+            values=tried,
             kernel=state.kernel,
             on_before=first.on,
             on_after=on_after,
@@ -338,32 +294,66 @@ class Tailoring:
 
     def _alone(self, state: _KernelState, candidates: Sequence[Attempt]) -> _KernelState:
         """Try options that change code inside of objects that stay, one by one, most instructions first."""
-        before = None
         for candidate in candidates:
             option = candidate.option
             if self._spent:
                 self._untried.append(option)
                 continue
-            before = before or self._boots.family(f"before-{option}", state.system, nulls=NULLS)
-            expect_none_killed(before)
             label = f"{'with' if candidate.value == 'y' else 'without'} {option}"
-            outcome = self._try((*state.drops, candidate.drop), label, state.ready_ns)
+            outcome = self._compared(state, candidate.drop, label)
             if isinstance(outcome, str):
                 self._needed.append(Needed(option, outcome))
-                continue
-            slug = label.replace(" ", "-")
-            after = self._boots.family(slug, outcome.system, nulls=0)
-            expect_none_killed(after)
-            booted = {slug: (outcome.system, after)}
-            # Null builds of each kernel on the way would take longer than the tailoring itself.
-            after, against = self._boots.confirm(booted, before, state.system, null_builds=False)[slug]
-            expect_none_killed(after)
-            expect_none_killed(against)
-            if after.failed is not None:
-                self._needed.append(Needed(option, _words(after.failed)))
-            elif against.failed is None and judgement(against, after, wall=False).verdict.saves:
-                state, before = outcome, None
+            elif outcome[1].verdict.saves:
+                state = outcome[0]
         return state
+
+    def _valued(self, state: _KernelState, values: Sequence[Value]) -> tuple[_KernelState, tuple[TriedValue, ...]]:
+        """Try values one by one in their order; a value that saves stays."""
+        tried = []
+        for value in values:
+            tree = self._kernels.tree(_config(state.kernel))
+            before = tree.value(value.option)
+            change = find_change(tree, value, self._policy)
+            if isinstance(change, str):
+                tried.append(TriedValue(value.option, value.value, before, False, None, change))
+                continue
+            if self._spent:
+                self._untried.append(str(value))
+                continue
+            outcome = self._compared(state, change, f"with {value}")
+            if isinstance(outcome, str):
+                tried.append(TriedValue(value.option, value.value, before, False, None, outcome))
+                continue
+            after, comparison = outcome
+            stays = comparison.verdict.saves
+            if stays:
+                state = after
+            tried.append(TriedValue(value.option, value.value, before, stays, comparison.saved_ns, comparison.detail))
+        return state, tuple(tried)
+
+    def _compared(self, state: _KernelState, drop: Drop, label: str) -> tuple[_KernelState, Comparison] | str:
+        """Return the state with one more change, and what plain boots of both say; or why there is no such state."""
+        outcome = self._try((*state.drops, drop), label, state.ready_ns)
+        if isinstance(outcome, str):
+            return outcome
+        if self._before is None or self._before[0] is not state:
+            # Boots on record are found by what they are of, and one state has one configuration.
+            before = self._boots.family(f"before-{drop.option}", state.system, nulls=NULLS)
+            expect_none_killed(before)
+            self._before = state, before
+        slug = label.replace(" ", "-")
+        after = self._boots.family(slug, outcome.system, nulls=0)
+        expect_none_killed(after)
+        booted = {slug: (outcome.system, after)}
+        # Null builds of each kernel on the way would take longer than the tailoring itself.
+        after, against = self._boots.confirm(booted, self._before[1], state.system, null_builds=False)[slug]
+        expect_none_killed(after)
+        expect_none_killed(against)
+        if after.failed is not None:
+            return _words(after.failed)
+        if against.failed is not None:
+            return f"the kernel before it failed: {_words(against.failed)}"
+        return outcome, compare_series(against, after)
 
     def _note(self, label: str, dropped: int, kernel: BuiltKernel, record: BootRecord) -> None:
         on = sum(value in ("y", "m") for value in kernel.options.values())

@@ -9,6 +9,7 @@ _HEAD = """\
 #    executed in them, and of what had run for others all that would not have been executed up to ready.
 # +  is on now and was not.
 # =  stays as it was.
+# ~  was tried with another value.
 """
 
 
@@ -27,4 +28,9 @@ def reasons(result: TailorResult) -> str:
     for kept in result.kept:
         sign, turned = "+" if kept.option in result.gained else "=", "turned on: " * (kept.kind == "turned on")
         shown[kept.option] = f"{sign} {kept.option:<32} {turned}{visible(kept.why)}"
+    for tried in result.values:
+        stays = "stays" if tried.stays else f"is {tried.before} again"
+        shown[f"{tried.option}={tried.value}"] = (
+            f"~ {f'{tried.option}={tried.value}':<32} {stays}: {visible(tried.detail)}"
+        )
     return _HEAD.format(system=result.system) + "".join(f"{shown[option]}\n" for option in sorted(shown))

@@ -7,8 +7,9 @@ from rich.console import RenderableType
 from rich.table import Table
 
 from bootlab.experiments.tailor.result import Dropped, TailorResult, Tried
-from bootlab.experiments.tailor.rounds import TailorStep
-from bootlab.report.parts.figures import count, visible
+from bootlab.experiments.tailor.tailored import TailorStep
+from bootlab.experiments.tailor.values import TriedValue
+from bootlab.report.parts.figures import count, ms, visible
 from bootlab.report.parts.terminal_tables import plain_table
 
 _MOST = 20
@@ -38,6 +39,9 @@ def tailored(result: TailorResult) -> list[RenderableType]:
     ]
     if result.trials:
         parts += [*_trials(result.trials), ""]
+    if result.values:
+        parts += ["values that were tried one by one, each on a kernel with those before it that stay",
+                  _values(result.values), ""]  # fmt: skip
     return [*parts, *_ending(result)]
 
 
@@ -106,6 +110,15 @@ def _trials(found: Sequence[Tried]) -> list[RenderableType]:
     ]
     head = "what else would take code out that ran, were it turned so; how many ways the job came to it, and how"
     return [head, _table(["option", "instructions>", "by name>", "by pointer>", "mostly"], rows)]
+
+
+def _values(tried: Sequence[TriedValue]) -> Table:
+    rows = [
+        [f"{one.option}={one.value}", one.before, ms(one.saved_ns) or "-", "stays" if one.stays else "goes",
+         visible(one.detail)]
+        for one in tried
+    ]  # fmt: skip
+    return _table(["value", "was>", "saved ms>", "", ""], rows)
 
 
 def _ending(result: TailorResult) -> list[str]:

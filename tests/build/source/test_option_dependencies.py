@@ -40,7 +40,15 @@ endchoice
 
 config HZ
 	int "ticks"
+	range 50 1000
 	default 100
+config ROOM
+	int "room" if ACPI
+	depends on ACPI
+	default 5
+config START
+	hex "start"
+	default 0x1000
 """
 
 NETWORK = """
@@ -135,3 +143,35 @@ def test_what_several_options_change_together(tmp_path: Path) -> None:
     assert found.closure("NET").lost == {"NET", "IPV6", "LIBRARY"}
     assert found.on == before
     assert found.changes({"LIBRARY": "n"}) == {}
+
+
+def test_a_value_is_given_if_kconfig_grants_it(tmp_path: Path) -> None:
+    found = tree(tmp_path, "CONFIG_NET=y\nCONFIG_EXPERT=y\nCONFIG_HZ=100\n")
+    assert found.give("HZ", "250") and found.value("HZ") == "250"
+    assert found.give("FULL", "y") and (found.value("FULL"), found.value("NONE")) == ("y", "n")
+    assert found.give("NET", "n") and not found.on & {"NET", "LIBRARY"}
+    before = found.on
+    # Out of its range, behind an option that is off, selected by nothing, not there.
+    assert not any(
+        found.give(option, value)
+        for option, value in (("HZ", "20"), ("HZ", "many"), ("ROOM", "3"), ("LIBRARY", "y"), ("NO_SUCH_OPTION", "1"))
+    )
+    assert (found.on, found.value("HZ"), found.value("ROOM")) == (before, "250", "n")
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "said"),
+    [
+        ("HZ", "250", None),
+        ("HZ", "-1", None),
+        ("HZ", "0x10", "HZ is a number"),
+        ("HZ", "1_000", "HZ is a number"),
+        ("START", "0x10", None),
+        ("START", "start", "START is a number such as 0x1000"),
+        ("NET", "n", None),
+        ("NET", "1", "NET is y or n"),
+        ("NO_SUCH_OPTION", "y", "it has no option NO_SUCH_OPTION"),
+    ],
+)
+def test_a_value_that_an_option_never_has(option: str, value: str, said: str | None, tmp_path: Path) -> None:
+    assert tree(tmp_path, "").refusal(option, value) == said

@@ -13,7 +13,9 @@ from bootlab.build.workshop import Workshop
 from bootlab.errors import BootFailed, InputError
 from bootlab.experiments.store import Run
 from bootlab.experiments.tailor.protected import Policy
-from bootlab.experiments.tailor.rounds import Tailored, Tailoring
+from bootlab.experiments.tailor.rounds import Tailoring
+from bootlab.experiments.tailor.tailored import Tailored
+from bootlab.experiments.tailor.values import Value
 from bootlab.profile.asked.profiling import functions_text
 from bootlab.system import KernelBuild, System
 from tests.build.kernel.test_build import make_tree, needs_tools
@@ -23,6 +25,7 @@ from tests.replayed import Answer, answer, new_run, replayed, rewrite
 pytestmark = needs_tools
 
 PARTS = ("ALPHA", "BETA", "GAMMA", "DELTA")
+NUMBERS = ("ROOM", "PORTS", "TICKS")
 STARTS = {name: 0xFFFFFFFF81000000 + 0x1000 * number for number, name in enumerate(("START", *PARTS))}
 MS = 1_000_000
 AT_PARTS = "".join(
@@ -47,6 +50,8 @@ def make_parts(tree: Path) -> Path:
     """Write the source of a kernel with four parts that can be left out."""
     make_tree(tree)
     options = "".join(f'config {name}\n\tbool "{name}"\n' for name in ("EXPERT", "VMLINUX_MAP", *PARTS))
+    options += "".join(f'config {name}\n\tint "{name}"\n\trange 1 20\n\tdefault 17\n' for name in NUMBERS)
+    options += 'config SECCOMP\n\tbool "filters"\n\tdefault y\n'
     (tree / "Kconfig").write_text((tree / "Kconfig").read_text() + options)
     makefile = (tree / "Makefile").read_text()
     makefile = makefile.replace("CONFIG_64BIT=y", "\\n".join(["CONFIG_64BIT=y", *(f"CONFIG_{one}=y" for one in PARTS)]))
@@ -265,3 +270,68 @@ def test_a_killed_machine_counts_against_no_option(killed: Answer, shop: Worksho
     result = tailored(shop, system, run)
     assert labels(result) == [("as it is", True), ("cut 1", True)]
     assert result.needed == ()
+
+
+def with_value(value: str, **said: object) -> Answer:
+    """Return an answer to boots whose kernel was given a value by name."""
+    option, _, number = value.partition("=")
+    return answer({"kernel.build": f'"{option}": "{number}"'}, **said)
+
+
+def test_values_are_tried_in_the_end_and_those_that_save_stay(shop: Workshop, tree: Path, tmp_path: Path) -> None:
+    asked = [Value("ROOM", "12"), Value("PORTS", "4"), Value("TICKS", "1"), Value("PORTS", "99"), Value("ROOM", "12")]
+    answers = (with_value("ROOM=12", later_ns=-2 * MS), with_value("TICKS=1", end="hung"))
+    system, run = small(tmp_path, tree, *answers), new_run(tmp_path)
+    result = Tailoring(shop, system, run, Policy(system), builds=20).tailor([*asked, Value("SECCOMP", "n")])
+    assert [label for label, _ in labels(result)] == [
+        "as it is",
+        "cut 1",
+        "with ROOM=12",
+        "with PORTS=4",
+        "with TICKS=1",
+    ]
+    said = [(one.option, one.value, one.before, one.stays, one.saved_ns) for one in result.values]
+    assert said == [
+        ("ROOM", "12", "17", True, 2 * MS),
+        ("PORTS", "4", "17", False, 0),
+        ("TICKS", "1", "17", False, None),
+        ("PORTS", "99", "17", False, None),
+        ("ROOM", "12", "12", False, None),
+        ("SECCOMP", "n", "y", False, None),
+    ]
+    details = [one.detail for one in result.values]
+    assert details[2].startswith("hung") and details[3] == "kconfig leaves it at 17"
+    assert details[4] == "it is 12 already" and "--give-up SECCOMP" in details[5]
+    assert result.system.kernel.build is not None
+    given = result.system.kernel.build.options
+    assert given["ROOM"] == "12" and not given.keys() & {"PORTS", "TICKS", "SECCOMP"}
+    assert (result.drops[-1].option, result.drops[-1].value) == ("ROOM", "12")
+    assert result.comparison.saved_ns == 2 * MS
+
+
+def test_a_value_for_which_no_build_is_left_is_untried_and_a_resumed_tailoring_tries_it(
+    shop: Workshop, tree: Path, tmp_path: Path
+) -> None:
+    system, run = small(tmp_path, tree, with_value("ROOM=12", later_ns=-2 * MS)), new_run(tmp_path)
+    asked = [Value("ROOM", "12")]
+    result = Tailoring(shop, system, run, Policy(system), builds=2).tailor(asked)
+    assert (result.untried, result.values) == (("ROOM=12",), ())
+    more = Tailoring(shop, system, run, Policy(system), builds=3).tailor(asked)
+    assert (more.untried, [one.stays for one in more.values]) == ((), [True])
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (Value("RUM", "12"), "--try RUM=12: Linux .*: it has no option RUM"),
+        (Value("ROOM", "much"), "--try ROOM=much: Linux .*: ROOM is a number"),
+        (Value("ALPHA", "2"), "--try ALPHA=2: Linux .*: ALPHA is y or n"),
+    ],
+)
+def test_a_value_that_cannot_be_is_refused_before_anything_is_built(
+    value: Value, said: str, shop: Workshop, tree: Path, tmp_path: Path
+) -> None:
+    system, run = small(tmp_path, tree), new_run(tmp_path)
+    with pytest.raises(InputError, match=said):
+        Tailoring(shop, system, run, Policy(system), builds=2).tailor([value])
+    assert not run.records()

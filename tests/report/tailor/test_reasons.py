@@ -4,6 +4,7 @@ from bootlab.experiments.comparing import Comparison
 from bootlab.experiments.tailor.reasons import Followed
 from bootlab.experiments.tailor.result import Dropped, TailorResult
 from bootlab.experiments.tailor.unused_options import Kept
+from bootlab.experiments.tailor.values import TriedValue
 from bootlab.report.tailor.reasons import reasons
 from bootlab.techniques.model.verdict import Verdict
 
@@ -33,6 +34,20 @@ RESULT = TailorResult(
     kernel="bzImage", run="runs/0001",
 )  # fmt: skip
 """What a tailoring may come to."""
+
+
+VALUES = [
+    TriedValue("ROOM", "12", "17", True, 200_000, "+0.200 ms saved"),
+    TriedValue("HZ_100", "y", "n", False, None, "check failed: late"),
+]
+
+
+def test_a_value_that_was_tried_has_its_line() -> None:
+    lines = reasons(RESULT.model_copy(update={"values": VALUES})).splitlines()
+    assert [line.split(maxsplit=2) for line in lines if line.startswith("~")] == [
+        ["~", "HZ_100=y", "is n again: check failed: late"],
+        ["~", "ROOM=12", "stays: +0.200 ms saved"],
+    ]
 
 
 def test_each_option_has_its_line() -> None:
