@@ -191,6 +191,8 @@ PARTS = {
     "experiments/sweep/profiles.py": "report/profile/test_text.py",
     "experiments/sweep/result.py": "experiments/sweep/test_boots.py",
     "experiments/tailor/ifdef_use.py": "experiments/tailor/test_unused_options.py",
+    "experiments/tailor/kernel_trials.py": "experiments/tailor/test_rounds.py",
+    "experiments/tailor/look.py": "experiments/tailor/test_rounds.py",
     "experiments/tailor/result.py": "cli/test_kinds.py",
     "experiments/trial/catalogue_figures.py": "cli/test_techniques.py",
     "build/kernel/order.py": "build/kernel/test_build.py",

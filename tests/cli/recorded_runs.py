@@ -18,6 +18,7 @@ from bootlab.experiments.snapshot.result import clones_result, kept_result
 from bootlab.experiments.store import Run, RunKind, Store
 from bootlab.experiments.storm.result import storm_result
 from bootlab.experiments.sweep.result import SweepResult
+from bootlab.experiments.tailor.grown_code import GrownCode
 from bootlab.experiments.tailor.reasons import Followed, Needed
 from bootlab.experiments.tailor.result import Dropped, TailorResult, Tried
 from bootlab.experiments.tailor.tailored import TailorStep
@@ -182,6 +183,7 @@ def tailor_run(store: Store) -> Run:
             )
         ],
         needed=[Needed("NET", "check failed: no page")], untried=["SWAP"],
+        grown=[GrownCode("cut 1", "mm/mm_init.o", "init_page", 784_225, 1_470_361, ("MAP",), "MAP", "MAP: saved")],
         values=[TriedValue("LOG_BUF_SHIFT", "12", "17", True, 200_000, "+0.200 ms saved")], comparison=comparison(),
         config=str(run.path / "tailored.config"), reasons=str(run.path / "reasons.txt"), kernel="/cache/bzImage",
         run=str(run.path),

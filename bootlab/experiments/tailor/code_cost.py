@@ -55,6 +55,7 @@ class CodeCosts:
         self._profile = profile
         self._addresses = addresses[: profile.kernel_functions]
         self._named_calls = named_calls
+        self._objects = objects
         self._function: Integers = profile.nodes["function"].astype(np.int64)
         self._parent: Integers = profile.shape.parent
         self._own = np.zeros(len(profile.nodes), dtype=np.int64)
@@ -72,6 +73,14 @@ class CodeCosts:
     def total(self) -> int:
         """Instructions up to ready."""
         return int(self._own.sum())
+
+    def executed(self) -> dict[tuple[str, str], int]:
+        """Return the own instructions of each function up to ready, by its object's path and its name in the source."""
+        own = np.bincount(self._function, weights=self._own, minlength=len(self._profile.names)).astype(np.int64)
+        return {
+            (self._objects.objects[index].path, name): int(own[numbers].sum())
+            for (index, name), numbers in self._by_name.items()
+        }
 
     def of(self, objects: Collection[int], guarded: Collection[Guarded]) -> CodeCost:
         """Return the cost of whole objects, by their indexes, and of what stands under options in files that stay."""

@@ -5,16 +5,14 @@ import json
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import TypeVar
 
 from pydantic import TypeAdapter
 
 from bootlab import __version__
-from bootlab.experiments.tailor.attempts import Attempts
-from bootlab.experiments.tailor.unused_options import Cut
 from bootlab.measure.record_files import store_error, write_whole
 
-Found = tuple[Cut, Attempts]
-_FOUND = TypeAdapter(Found)
+_Found = TypeVar("_Found")
 
 
 class Searches:
@@ -23,20 +21,20 @@ class Searches:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def find(self, asked: Sequence[object], look: Callable[[], Found]) -> Found:
+    def find(self, form: TypeAdapter[_Found], asked: Sequence[object], look: Callable[[], _Found]) -> _Found:
         """Return what `look` finds, or found when `asked`, values of JSON that decide it, were the same.
 
-        Raises StoreError when what was found cannot be kept.
+        `form`: of what is found. Raises StoreError when what was found cannot be kept.
         """
         key = hashlib.sha256(json.dumps([__version__, *asked], sort_keys=True).encode()).hexdigest()
         path = self._folder / f"{key[:16]}.json"
         # One that is damaged is made anew.
         with suppress(OSError, ValueError):
-            return _FOUND.validate_json(path.read_bytes())
+            return form.validate_json(path.read_bytes())
         found = look()
         try:
             self._folder.mkdir(exist_ok=True)
-            write_whole(path, _FOUND.dump_json(found).decode())
+            write_whole(path, form.dump_json(found).decode())
         except OSError as error:
             raise store_error(path, error) from error
         return found

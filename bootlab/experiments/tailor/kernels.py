@@ -5,9 +5,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from bootlab.build.boot_files import build_kernel_of
-from bootlab.build.kernel.build import BuiltKernel
+from bootlab.build.kernel.build import BuiltKernel, objects_of
 from bootlab.build.kernel.makefiles import Makefiles
 from bootlab.build.kernel.objects import MAP_OPTION
+from bootlab.build.kernel.recompiled import RecompiledObject
+from bootlab.build.source.config_text import parse_config
 from bootlab.build.source.configure import configure
 from bootlab.build.source.make import BuildFailed
 from bootlab.build.source.option_dependencies import KconfigTree, load_kconfig
@@ -15,6 +17,7 @@ from bootlab.build.source.origin import require_source
 from bootlab.build.source.toolchain import require_toolchain
 from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
+from bootlab.experiments.tailor.grown_code import FunctionBytes
 from bootlab.experiments.tailor.protected import GATES
 from bootlab.experiments.tailor.unused_options import Drop
 from bootlab.experiments.tailor.values import Value
@@ -65,6 +68,23 @@ class Kernels:
             return self._make(system, who)
         except (BuildFailed, InputError) as error:
             return " ".join(line.strip() for line in error.message.splitlines()[:2])
+
+    def function_bytes(self, config: str, path: str, function: str) -> FunctionBytes | None:
+        """Return what tells how long a function of an object is with other options than a configuration's.
+
+        None where the object is not among those that this host has made.
+        """
+        folder = objects_of(self._build, self.source, self._toolchain, self._shop.cache)
+        try:
+            made = RecompiledObject(folder.objects, path)
+            folders = parse_config((folder.objects / ".config").read_text(encoding="utf-8"))
+        except OSError:
+            return None
+        wanted = parse_config(config)
+        apart = {
+            one: wanted.get(one, "n") for one in folders.keys() | wanted.keys() if folders.get(one) != wanted.get(one)
+        }
+        return lambda options: made.function_bytes(function, {**apart, **options})
 
     def tree(self, config: str) -> KconfigTree:
         """Return a configuration, to be changed step by step."""

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from bootlab.document import Document
 from bootlab.experiments.comparing import Comparison
+from bootlab.experiments.tailor.grown_code import GrownCode
 from bootlab.experiments.tailor.kernel_use import Use
 from bootlab.experiments.tailor.reasons import Followed, Needed
 from bootlab.experiments.tailor.tailored import Tailored, TailorStep
@@ -79,6 +80,8 @@ class TailorResult(Document):
     trials: list[Tried]
     needed: list[Needed]
     untried: list[str]
+    grown: list[GrownCode] = []
+    """Code that executed more since a cut, and what became of it. Empty in older results."""
     values: list[TriedValue] = []
     """What became of the values that the user wanted tried. Empty in older results."""
     comparison: Comparison
@@ -134,6 +137,7 @@ def tailor_result(
         ],
         needed=list(tailored.needed),
         untried=list(tailored.untried),
+        grown=list(tailored.grown),
         values=list(tailored.values),
         comparison=tailored.comparison,
         config=config,

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from bootlab.build.kernel.build import BuiltKernel
 from bootlab.experiments.comparing import Comparison
 from bootlab.experiments.tailor.attempts import Attempt
+from bootlab.experiments.tailor.grown_code import GrownCode
 from bootlab.experiments.tailor.reasons import Followed, Needed
 from bootlab.experiments.tailor.unused_options import Drop, Kept
 from bootlab.experiments.tailor.values import TriedValue
@@ -48,6 +49,8 @@ class Tailored:
     """Every option that is on."""
     trials: tuple[Attempt, ...]
     """Options that would still take code out which ran, most instructions first."""
+    grown: tuple[GrownCode, ...]
+    """Code that executed more since a cut, and what became of it."""
     steps: tuple[TailorStep, ...]
     needed: tuple[Needed, ...]
     untried: tuple[str, ...]

@@ -25,6 +25,14 @@ def tailor_markdown(result: TailorResult, before: Sequence[BootRecord], after: S
         titles = [f"would take code out that ran{of}", "instructions>", "ways of the job there by name>",
                   "by a pointer>"]  # fmt: skip
         parts.append(markdown_table(titles, rows))
+    if result.grown:
+        rows = [
+            [one.label, f"{code(one.function)} in {plain(one.object)}", count(one.before), count(one.after),
+             code(one.again), plain(one.detail)]
+            for one in result.grown
+        ]  # fmt: skip
+        titles = ["since", "executed more", "instructions before>", "after>", "as it was again", "why"]
+        parts.append(markdown_table(titles, rows))
     if result.values:
         rows = [
             [code(f"{one.option}={one.value}"), plain(one.before), ms(one.saved_ns), "yes" if one.stays else "no",

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from rich.console import RenderableType
 from rich.table import Table
 
+from bootlab.experiments.tailor.grown_code import GrownCode
 from bootlab.experiments.tailor.result import Dropped, TailorResult, Tried
 from bootlab.experiments.tailor.tailored import TailorStep
 from bootlab.experiments.tailor.values import TriedValue
@@ -39,6 +40,8 @@ def tailored(result: TailorResult) -> list[RenderableType]:
     ]
     if result.trials:
         parts += [*_trials(result.trials), ""]
+    if result.grown:
+        parts += ["code that executed more since a cut, and what was on again for it", _grown(result.grown), ""]
     if result.values:
         parts += ["values that were tried one by one, each on a kernel with those before it that stay",
                   _values(result.values), ""]  # fmt: skip
@@ -110,6 +113,14 @@ def _trials(found: Sequence[Tried]) -> list[RenderableType]:
     ]
     head = "what else would take code out that ran, were it turned so; how many ways the job came to it, and how"
     return [head, _table(["option", "instructions>", "by name>", "by pointer>", "mostly"], rows)]
+
+
+def _grown(found: Sequence[GrownCode]) -> Table:
+    rows = [
+        [one.label, one.function, count(one.before), count(one.after), one.again or "nothing", visible(one.detail)]
+        for one in found
+    ]
+    return _table(["since", "function", "before>", "after>", "on again", ""], rows)
 
 
 def _values(tried: Sequence[TriedValue]) -> Table:

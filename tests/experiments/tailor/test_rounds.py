@@ -4,6 +4,7 @@ make, the compiler and kconfig really build each kernel, of four small parts and
 record, and say that the job ran none of the parts.
 """
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from bootlab.build.workshop import Workshop
 from bootlab.errors import BootFailed, InputError
 from bootlab.experiments.store import Run
 from bootlab.experiments.tailor.protected import Policy
+from bootlab.experiments.tailor.reasons import Needed
 from bootlab.experiments.tailor.rounds import Tailoring
 from bootlab.experiments.tailor.tailored import Tailored
 from bootlab.experiments.tailor.values import Value
@@ -76,12 +78,12 @@ def _source(name: str) -> str:
     return f'__attribute__((section(".of.{called}"))) int {called}(void) {{ return 1; }}\n'
 
 
-def record_profile(boot: Path) -> None:
+def record_profile(boot: Path, start: int = 1000) -> None:
     """Leave in the directory of a boot what its profile did: the kernel's start ran, and no part of it."""
     names = tuple(function(name) for name in STARTS)
     writer = ProfileWriter(names)
     writer.task("init", 1)
-    writer.spend("init-1;start_kernel", 1000)
+    writer.spend("init-1;start_kernel", start)
     writer.cut("init_exec")
     writer.spend("init-1;start_kernel", 100)
     writer.cut("ready")
@@ -270,6 +272,83 @@ def test_a_killed_machine_counts_against_no_option(killed: Answer, shop: Worksho
     result = tailored(shop, system, run)
     assert labels(result) == [("as it is", True), ("cut 1", True)]
     assert result.needed == ()
+
+
+STARTS_SLOWER = """__attribute__((section(".of.start_kernel"))) int start_kernel(int page)
+{
+#ifndef CONFIG_BETA
+	for (int one = 0; one < page; one++)
+		page ^= one * 3 + page / 7;
+#endif
+#ifdef CONFIG_DELTA
+	page = page * page % 7;
+#endif
+	return page;
+}
+"""
+COMPILED = """{gcc} -include linux/kconfig.h -I{tree}/include -c {tree}/init/main.c -o init/main.o
+
+source_init/main.o := {tree}/init/main.c
+
+deps_init/main.o := \\
+  $(wildcard include/config/BETA) \\
+  $(wildcard include/config/DELTA) \\
+"""
+
+
+def make_growing(tree: Path) -> Path:
+    """Write a kernel whose start does more without BETA, and keeps how its object was compiled as kbuild does."""
+    make_parts(tree)
+    (tree / "init/main.c").write_text(STARTS_SLOWER)
+    (tree / "include/linux").mkdir(parents=True)
+    (tree / "include/linux/kconfig.h").write_text("")
+    (tree / "init/main.cmd").write_text(
+        "savedcmd_init/main.o := " + COMPILED.format(gcc="gcc -mcmodel=kernel -fno-pie", tree=tree)
+    )
+    makefile = (tree / "Makefile").read_text()
+    compiles = "-g -c init/main.c -o $@\n"
+    assert compiles in makefile
+    (tree / "Makefile").write_text(makefile.replace(compiles, f"{compiles}\tcp init/main.cmd $(O)/init/.main.o.cmd\n"))
+    return tree
+
+
+def grow(folder: Path) -> None:
+    """Let there be a recorded boot whose kernel's start executes half as much more."""
+    shutil.copytree(folder / "recorded/ready-s1", folder / "recorded/grown-s1")
+    record_profile(folder / "recorded/grown-s1", 1500)
+
+
+def test_an_option_without_which_other_code_grew_comes_back(shop: Workshop, tmp_path: Path) -> None:
+    """The cut as a whole saves 3 ms, so that no boot shows that one option of it costs 1."""
+    tree = make_growing(tmp_path / "linux")
+    answers = [without(name, later_ns=-2 * MS) for name in ("ALPHA", "GAMMA")]
+    system = small(tmp_path, tree, *answers, without("BETA", later_ns=1 * MS, boot="grown-s1"))
+    grow(tmp_path)
+    run = new_run(tmp_path)
+    result = tailored(shop, system, run)
+    (grown,) = result.grown
+    assert (grown.label, grown.object, grown.function) == ("cut 1", "init/main.o", "start_kernel")
+    assert (grown.after - grown.before, grown.suspects, grown.again) == (500, ("BETA", "DELTA"), "BETA")
+    assert grown.detail.startswith("BETA: +1.000 ms saved")
+    assert [label for label, _ in labels(result)] == ["as it is", "cut 1", "BETA again"]
+    assert {drop.option for drop in result.drops} >= {"ALPHA", "GAMMA", "DELTA"} and "BETA" in result.on_after
+    assert result.needed == (Needed("BETA", "longer: start_kernel in init/main.o executed 500 instructions more"),)
+    assert result.comparison.saved_ns == 4 * MS
+    # One that goes on does not compile or look again.
+    searches = {path: path.stat().st_mtime_ns for path in run.path.glob("searches/*.json")}
+    assert tailored(shop, system, run).grown == result.grown
+    assert searches == {path: path.stat().st_mtime_ns for path in run.path.glob("searches/*.json")}
+
+
+def test_growth_that_no_option_explains_is_told(shop: Workshop, tmp_path: Path) -> None:
+    """Each suspect is tried, and that its return saves nothing is said."""
+    tree = make_growing(tmp_path / "linux")
+    system = small(tmp_path, tree, without("ALPHA", later_ns=-2 * MS), without("BETA", boot="grown-s1"))
+    grow(tmp_path)
+    (grown,) = tailored(shop, system, new_run(tmp_path)).grown
+    assert grown.again == "" and "BETA: " in grown.detail and "DELTA: " in grown.detail
+    (grown,) = tailored(shop, system, new_run(tmp_path), builds=2).grown
+    assert grown.detail == "BETA: not tried for want of builds; DELTA: not tried for want of builds"
 
 
 def with_value(value: str, **said: object) -> Answer:

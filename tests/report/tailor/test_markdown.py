@@ -1,6 +1,7 @@
 """Tailorings in Markdown."""
 
 from bootlab.experiments.comparing import compare_series
+from bootlab.experiments.tailor.grown_code import GrownCode
 from bootlab.experiments.tailor.reasons import Needed
 from bootlab.experiments.tailor.result import Tried
 from bootlab.experiments.tailor.tailored import TailorStep
@@ -32,6 +33,9 @@ def test_each_kernel_has_its_row_and_what_is_left_is_named() -> None:
             "needed": [Needed("PROC_FS", "check failed: mount")],
             "untried": ["SYSFS"],
             "values": VALUES,
+            "grown": [
+                GrownCode("cut 1", "mm/mm_init.o", "init_page", 784_225, 1_470_361, ("MAP",), "MAP", "MAP: +0.6 ms")
+            ],
             "comparison": compare_series(before, after),
         }
     )
@@ -40,6 +44,8 @@ def test_each_kernel_has_its_row_and_what_is_left_is_named() -> None:
     assert "| as it is | 0 | 1,341 | 27,314,488 | 343.21 | passed |" in text
     assert "| cut 1 | 203 | 701 | 16,750,512 | | check failed: mount \\| no such device |" in text
     assert "ran (8 of 9) |" in text and "| `OPTION_7=n` | 9,993 | 3 | 1 |" in text and "OPTION_8" not in text
+    grown = "| cut 1 | `init_page` in mm/mm_init.o | 784,225 | 1,470,361 | `MAP` | MAP: +0.6 ms |"
+    assert grown in text
     assert "| `ROOM=12` | 17 | 0.20 | yes | +0.200 ms saved |" in text
     assert "| `HZ_100=y` | n | | no | check failed: late |" in text
     flat = text.replace("\n", " ")

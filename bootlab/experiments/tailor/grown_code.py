@@ -1,0 +1,91 @@
+"""Finds code that executes more since a cut: what stands in the place of what went may cost more than that did.
+
+A cut as a whole saves, so no boot shows it: without SPARSEMEM_VMEMMAP each page's place is worked out anew, twenty
+instructions a page. The function that grew is seen by its instructions, the option by the compiler.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from bootlab.build.source.option_dependencies import KconfigTree
+from bootlab.experiments.tailor.kernel_use import Use
+from bootlab.experiments.tailor.unused_options import Drop
+
+_WORTH: Final = 100
+"""An object has grown by so much of the boot up to ready, one part of these: each option to blame takes a build."""
+Executed = Mapping[tuple[str, str], int]
+"""(path of an object, function) -> its own instructions up to ready."""
+FunctionBytes = Callable[[Mapping[str, str]], int | None]
+"""Returns how long a function is with some options otherwise than they are now; None where that does not compile."""
+
+
+@dataclass(frozen=True, slots=True)
+class GrownCode:
+    """An object that executes more since a cut, and what became of it."""
+
+    label: str
+    """The cut."""
+    object: str
+    function: str
+    """The one of its functions that grew most."""
+    before: int
+    """Instructions of the whole object up to ready before the cut."""
+    after: int
+    suspects: tuple[str, ...] = ()
+    """Options of that cut that change this function's code, those worth least first."""
+    again: str = ""
+    """The one of them that is as it was again, because that is shorter."""
+    detail: str = ""
+    """What was tried, in words."""
+
+
+def find_grown(before: Executed, after: Executed, label: str) -> list[GrownCode]:
+    """Return the objects that execute more than before by a hundredth of the boot, what grew most first."""
+    least, names = sum(after.values()) // _WORTH, {path for path, _ in before}
+    gains = defaultdict[str, dict[str, int]](dict)
+    for path, function in before.keys() | after.keys():
+        gains[path][function] = after.get((path, function), 0) - before.get((path, function), 0)
+    found = [
+        GrownCode(label, path, max(mine, key=lambda one: (mine[one], one)), _of(before, path), _of(after, path))
+        for path, mine in gains.items()
+        if path in names and sum(mine.values()) > least
+    ]
+    return sorted(found, key=lambda one: (one.before - one.after, one.object))
+
+
+def find_suspects(
+    grown: GrownCode, drops: Sequence[Drop], tree: KconfigTree, reads: Collection[str], length: FunctionBytes
+) -> GrownCode:
+    """Return it with the options that may be to blame: worth less than what grew, and the function's code is another.
+
+    `drops`: those of the cut, in the configuration of `tree`; `reads`: the options that the object's source and headers
+    mention; `length`: that of the function.
+    """
+    now = length({})
+    found = []
+    for drop in sorted(drops, key=lambda one: (one.instructions, one.option)):
+        if now is None or drop.instructions >= grown.after - grown.before:
+            continue
+        changes = tree.changes({drop.option: "n" if drop.value == "y" else "y"})
+        if drop.option not in changes or changes.keys().isdisjoint(reads):
+            continue
+        if length({option: value for option, (_, value) in changes.items()}) not in (None, now):
+            found.append(drop.option)
+    return replace(grown, suspects=tuple(found))
+
+
+def put_back(drops: Sequence[Drop], option: str) -> tuple[Drop, ...]:
+    """Return the drops without that of one option; what had only gone with it stays away."""
+    (drop,) = (one for one in drops if one.option == option)
+    others = [
+        Drop(lost, (), (), (), 0, 0, Use.NEVER, why=f"had gone with {option}, which is on again")
+        for lost in drop.lost
+        if drop.value == "n"
+    ]
+    return (*(one for one in drops if one is not drop), *others)
+
+
+def _of(executed: Executed, path: str) -> int:
+    return sum(count for (one, _), count in executed.items() if one == path)
