@@ -65,8 +65,8 @@ def tailor(
         typer.Option(
             "--try",
             metavar="OPTION=VALUE",
-            help="A value that is tried for an option in the end, at a kernel of its own, and stays if it saves, as "
-            "LOG_BUF_SHIFT=12 or HZ_100=y. Repeatable.",
+            help="A number for an option, or the member of a choice, as LOG_BUF_SHIFT=12 or HZ_100=y: tried in the "
+            "end, at a kernel of its own, and stays if it saves. Repeatable.",
         ),
     ] = None,
     builds: Annotated[

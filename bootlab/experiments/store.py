@@ -17,7 +17,7 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
@@ -227,6 +227,14 @@ class Store:
         except OSError as error:
             raise store_error(self.root, error) from error
         return Run(path, kind, system, started, asked, file)
+
+    def ask_again(self, run: Run, asked: dict[str, Any]) -> Run:
+        """Return a run that goes on with what is asked now, which it keeps. Raises StoreError."""
+        again = replace(run, asked=asked)
+        if asked != run.asked:
+            said = {"kind": run.kind, "system": run.system, "started": run.started, "asked": asked}
+            write_json(run.path / _ABOUT, {**said, "file": run.file} if run.file else said)
+        return again
 
     def runs(self) -> list[Listed]:
         """Return every run there is, oldest first: as the index has it, or its own directory where that says nothing.

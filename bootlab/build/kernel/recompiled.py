@@ -5,7 +5,7 @@ option only the compiler says. Nothing that is built changes: the compiler write
 """
 
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -14,6 +14,7 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
 from bootlab.build.kernel.objects import read_saved_command
+from bootlab.build.source.config_text import parse_config
 from bootlab.errors import MissingTool
 from bootlab.process import ProgramFailed, run
 
@@ -22,19 +23,37 @@ _OPTIONS: Final = "linux/kconfig.h"
 _DEADLINE_S: Final = 120.0
 
 
-class RecompiledObject:
-    """One object of those in a folder, compiled as it was there. Raises OSError where it never was."""
+class FunctionLengths:
+    """How long functions of a kernel would be, of the objects in a folder, which nobody else may build in meanwhile."""
 
-    def __init__(self, objects: Path, name: str) -> None:
+    def __init__(self, objects: Path) -> None:
         self._objects = objects
-        self._command = read_saved_command(objects, name)
+
+    def of(
+        self, name: str, function: str, config: Mapping[str, str]
+    ) -> Callable[[Mapping[str, str]], int | None] | None:
+        """Return what tells how long a function of an object is with some options other than a configuration has.
+
+        It is given option -> value, where `n` is off, and returns None where the object does not compile so. There is
+        none for an object that was not made in this folder.
+        """
+        try:
+            made = parse_config((self._objects / ".config").read_text(encoding="utf-8"))
+            command = read_saved_command(self._objects, name)
+        except OSError:
+            return None
+        apart = {one: config.get(one, "n") for one in made.keys() | config.keys() if made.get(one) != config.get(one)}
+        again = _ObjectAgain(self._objects, command)
+        return lambda options: again.function_bytes(function, {**apart, **options})
+
+
+class _ObjectAgain:
+    def __init__(self, objects: Path, command: Sequence[str]) -> None:
+        self._objects = objects
+        self._command = command
 
     def function_bytes(self, function: str, options: Mapping[str, str]) -> int | None:
-        """Return how long a function is with some options set otherwise, with all that was split off it.
-
-        `options`: option -> value, `n` is off; the others are as the folder's configuration has them. None where the
-        object does not compile so.
-        """
+        # With all that the compiler has split off it.
         with tempfile.TemporaryDirectory(prefix="bootlab-") as scratch:
             header, out = Path(scratch, "options.h"), Path(scratch, "out.o")
             header.write_text("".join(_lines(options)), encoding="utf-8")

@@ -7,6 +7,7 @@ the old spelling.
 
 import io
 import os
+import re
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -21,6 +22,11 @@ from bootlab.errors import InputError
 from bootlab.process import run
 
 _NO, _YES = 0, 2
+_NUMBERS = {
+    kconfiglib.INT: ("a number", r"-?(0|[1-9][0-9]*)"),
+    kconfiglib.HEX: ("a number such as 0x1000", r"0x[0-9a-f]+"),
+}
+"""The numbers that kconfig takes, and as it writes them."""
 # kconfiglib reads the environment of this process, of which there is one.
 _environment_lock = threading.Lock()
 
@@ -156,8 +162,11 @@ class KconfigTree:
 
         `n` is off. A choice's member goes off by another one that comes on.
         """
-        if value in ("y", "n"):
-            granted = self.can_turn_on(option) if value == "y" else self.can_turn_off(option)
+        symbol = self._kconf.syms.get(option)
+        if symbol is None:
+            return False
+        if symbol in self._switches:
+            granted = value == "y" and self.can_turn_on(option) or value == "n" and self.can_turn_off(option)
             if granted and value == "y":
                 self.turn_on(option)
             elif granted:
@@ -165,7 +174,7 @@ class KconfigTree:
             return granted
         if self.changes({option: value}).get(option, ("", ""))[1] != value:
             return False
-        self._kconf.syms[option].set_value(value)
+        symbol.set_value(value)
         self.on = self._read()
         return True
 
@@ -175,17 +184,25 @@ class KconfigTree:
         return str(symbol.str_value) if symbol.config_string else "n"
 
     def refusal(self, option: str, value: str) -> str | None:
-        """Return why an option could never have this value, whatever else is set; None where it may."""
+        """Return why an option is no number that may be this, or no member of a choice; None where it may be tried."""
         symbol = self._kconf.syms.get(option)
         if symbol is None or symbol not in self._kconf.unique_defined_syms:
             return f"it has no option {option}"
-        kinds = {kconfiglib.INT: "a number", kconfiglib.HEX: "a number such as 0x1000", kconfiglib.STRING: "a text"}
-        if symbol.orig_type in kinds:
-            fits = symbol.orig_type == kconfiglib.STRING or _is_number(value, symbol.orig_type)
-            wanted = kinds[symbol.orig_type]
-        else:
-            fits, wanted = value in ("y", "n"), "y or n"
-        return None if fits else f"{option} is {wanted}"
+        if symbol.choice is not None:
+            return (
+                None if value == "y" else f"{option} is one of several of which one must be taken: only y can be tried"
+            )
+        if symbol.orig_type not in _NUMBERS:
+            return f"{option} is no number and no member of a choice"
+        wanted, form = _NUMBERS[symbol.orig_type]
+        if not re.fullmatch(form, value):
+            return f"{option} is {wanted}"
+        base = 10 if symbol.orig_type == kconfiglib.INT else 16
+        for low, high, condition in symbol.ranges:
+            if kconfiglib.expr_value(condition):
+                within = int(low.str_value, base) <= int(value, base) <= int(high.str_value, base)
+                return None if within else f"{option} is from {low.str_value} to {high.str_value}"
+        return None
 
     def off(self) -> tuple[str, ...]:
         """Return the options that can be turned on, sorted."""
@@ -222,14 +239,6 @@ class KconfigTree:
 
     def _read(self) -> frozenset[str]:
         return frozenset(one.name for one in self._switches if one.tri_value > _NO)
-
-
-def _is_number(value: str, kind: int) -> bool:
-    try:
-        int(value, 10 if kind == kconfiglib.INT else 16)
-    except ValueError:
-        return False
-    return value.isascii() and "_" not in value
 
 
 def _variables(source: SourceTree, toolchain: Toolchain) -> dict[str, str]:

@@ -9,8 +9,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from bootlab.build.source.option_dependencies import KconfigTree
-from bootlab.experiments.tailor.kernel_use import Use
 from bootlab.experiments.tailor.unused_options import Drop
 
 _WORTH: Final = 100
@@ -34,11 +32,20 @@ class GrownCode:
     """Instructions of the whole object up to ready before the cut."""
     after: int
     suspects: tuple[str, ...] = ()
-    """Options of that cut that change this function's code, those worth least first."""
+    """Options of that cut that change this function's length, those worth least first."""
     again: str = ""
     """The one of them that is as it was again, because that is shorter."""
     detail: str = ""
     """What was tried, in words."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether nobody has tried yet what it grew by."""
+        return not self.again and not self.detail
+
+    def has_shrunk(self, now: Executed) -> bool:
+        """Return whether most of what it grew by is gone in another kernel."""
+        return 2 * _of(now, self.object) <= self.before + self.after
 
 
 def find_grown(before: Executed, after: Executed, label: str) -> list[GrownCode]:
@@ -56,35 +63,25 @@ def find_grown(before: Executed, after: Executed, label: str) -> list[GrownCode]
 
 
 def find_suspects(
-    grown: GrownCode, drops: Sequence[Drop], tree: KconfigTree, reads: Collection[str], length: FunctionBytes
+    grown: GrownCode, drops: Sequence[Drop], before: Mapping[str, str], reads: Collection[str], length: FunctionBytes
 ) -> GrownCode:
-    """Return it with the options that may be to blame: worth less than what grew, and the function's code is another.
+    """Return it with the options that may be to blame: worth less than what grew, and the function has another length.
 
-    `drops`: those of the cut, in the configuration of `tree`; `reads`: the options that the object's source and headers
-    mention; `length`: that of the function.
+    `drops`: those of the cut; `before`: the configuration before it, of options that are not off; `reads`: the options
+    that the object's source and headers mention; `length`: that of the function.
     """
     now = length({})
+    if not now:
+        return replace(grown, detail="its object does not compile again by itself, so no option can be blamed")
     found = []
     for drop in sorted(drops, key=lambda one: (one.instructions, one.option)):
-        if now is None or drop.instructions >= grown.after - grown.before:
+        touched = {drop.option, *drop.lost, *drop.gained}
+        if drop.instructions >= grown.after - grown.before or touched.isdisjoint(reads):
             continue
-        changes = tree.changes({drop.option: "n" if drop.value == "y" else "y"})
-        if drop.option not in changes or changes.keys().isdisjoint(reads):
-            continue
-        if length({option: value for option, (_, value) in changes.items()}) not in (None, now):
+        if length({option: before.get(option, "n") for option in touched}) not in (None, now):
             found.append(drop.option)
-    return replace(grown, suspects=tuple(found))
-
-
-def put_back(drops: Sequence[Drop], option: str) -> tuple[Drop, ...]:
-    """Return the drops without that of one option; what had only gone with it stays away."""
-    (drop,) = (one for one in drops if one.option == option)
-    others = [
-        Drop(lost, (), (), (), 0, 0, Use.NEVER, why=f"had gone with {option}, which is on again")
-        for lost in drop.lost
-        if drop.value == "n"
-    ]
-    return (*(one for one in drops if one is not drop), *others)
+    unseen = "" if found else "no option of that cut changes the function's length"
+    return replace(grown, suspects=tuple(found), detail=unseen)
 
 
 def _of(executed: Executed, path: str) -> int:

@@ -24,7 +24,7 @@ class Searches:
     def find(self, form: TypeAdapter[_Found], asked: Sequence[object], look: Callable[[], _Found]) -> _Found:
         """Return what `look` finds, or found when `asked`, values of JSON that decide it, were the same.
 
-        `form`: of what is found. Raises StoreError when what was found cannot be kept.
+        `form`: that of what is found. Raises StoreError when what was found cannot be kept.
         """
         key = hashlib.sha256(json.dumps([__version__, *asked], sort_keys=True).encode()).hexdigest()
         path = self._folder / f"{key[:16]}.json"

@@ -14,6 +14,7 @@ from bootlab.experiments.family_boots import FamilyBoots
 from bootlab.experiments.store import Run
 from bootlab.experiments.tailor.kernels import Kernels
 from bootlab.experiments.tailor.look import KernelState, Look
+from bootlab.experiments.tailor.protected import Policy
 from bootlab.experiments.tailor.tailored import TailorStep
 from bootlab.experiments.tailor.unused_options import Drop
 from bootlab.experiments.verdict import exceeds_spread
@@ -33,12 +34,15 @@ _PATIENCE: Final = 4.0
 class KernelTrials:
     """The kernels of one tailoring in their order. `builds`: how many there may be, with the first."""
 
-    def __init__(self, shop: Workshop, run: Run, kernels: Kernels, boots: FamilyBoots, builds: int) -> None:
+    def __init__(
+        self, shop: Workshop, run: Run, kernels: Kernels, boots: FamilyBoots, policy: Policy, builds: int
+    ) -> None:
         self.kernels = kernels
         self.steps = list[TailorStep]()
         self._shop = shop
         self._run = run
         self._boots = boots
+        self._policy = policy
         self._builds = builds
         self._spread_ns = 0
         self._before: tuple[KernelState, Family] | None = None
@@ -77,14 +81,14 @@ class KernelTrials:
         if record.outcome is not Outcome.READY:
             raise InputError(f"the profiled boot failed where a plain one did not: {_words(record)}")
         state = KernelState((), rich, kernel, look, record.judged_ns or 0)
-        self._rich_config = state.config
+        self._rich_config, self._rich_on = state.config, self.kernels.tree(state.config).on
         return state
 
     def _profiled(self, system: System, kernel: BuiltKernel, label: str) -> tuple[BootRecord, Look]:
         if kernel.objects is None:
             raise InputError(f"kernel.build: its linker wrote no map: {MAP_OPTION} must stay on")
         prepared = prepare(self._shop, system, profile=ProfileRequest())
-        directory = self._run.path / "boots" / f"profiled-{label.replace(' ', '-')}"
+        directory = self._run.path / "boots" / f"profiled-{_slug(label, kernel)}"
         record = find_finished_boot(directory, prepared)
         if record is None:
             self._shop.tell(f"{label}: booting with the profile on")
@@ -92,9 +96,20 @@ class KernelTrials:
             expect_not_killed(record)
         return record, Look(kernel, kernel.objects, record, directory)
 
-    def attempt(self, drops: Sequence[Drop], label: str, before_ns: int) -> KernelState | str:
-        """Return the first kernel without all of `drops`, or why that does not do. `before_ns`: what it may take."""
-        granted = self.kernels.granted(self._rich_config, drops)
+    def attempt(
+        self, drops: Sequence[Drop], label: str, before_ns: int, *, wanted: Drop | None = None
+    ) -> KernelState | str:
+        """Return the first kernel without all of `drops`, or why that does not do. `before_ns`: what it may take.
+
+        `wanted`: the one of them that all is about.
+        """
+        granted, tree = self.kernels.granted(self._rich_config, drops)
+        if wanted is not None and wanted not in granted:
+            return "kconfig does not grant it on top of the others"
+        for option in sorted(self._rich_on - tree.on):
+            # Each was looked at in another configuration; what all of them come to may leave other dependencies.
+            if (guard := self._policy.protected(option, tree.place(option))) is not None:
+                return f"{option} would go, {guard.why}"
         system = self.kernels.with_options({drop.option: drop.value for drop in granted})
         kernel = self.kernels.build(system, label)
         if isinstance(kernel, str):
@@ -110,14 +125,16 @@ class KernelTrials:
             return f"longer: {_ready_words(record)}, {before_ns / 1e6:.2f} before"
         return KernelState(granted, system, kernel, look, took_ns)
 
-    def compared(self, state: KernelState, drops: Sequence[Drop], label: str) -> tuple[KernelState, Comparison] | str:
+    def compared(
+        self, state: KernelState, drops: Sequence[Drop], label: str, *, wanted: Drop | None = None
+    ) -> tuple[KernelState, Comparison] | str:
         """Return a state with other `drops`, and what plain boots of both say; or why there is no such state."""
-        outcome = self.attempt(drops, label, state.ready_ns)
+        outcome = self.attempt(drops, label, state.ready_ns, wanted=wanted)
         if isinstance(outcome, str):
             return outcome
-        slug = label.replace(" ", "-")
+        slug = _slug(label, outcome.kernel)
         if self._before is None or self._before[0] is not state:
-            before = self._boots.family(f"before-{slug}", state.system, nulls=NULLS)
+            before = self._boots.family(f"before-{_slug(label, state.kernel)}", state.system, nulls=NULLS)
             expect_none_killed(before)
             self._before = state, before
         after = self._boots.family(slug, outcome.system, nulls=0)
@@ -154,6 +171,11 @@ class KernelTrials:
         )
         self.steps.append(step)
         self._shop.tell(f"{label}: {on} options on, {size:,} bytes, {detail or _ready_words(record)}")
+
+
+def _slug(label: str, kernel: BuiltKernel) -> str:
+    """Return the name of boots: another run of the same call may come to another kernel by the same words."""
+    return f"{label.replace(' ', '-').replace(',', '')}-{kernel.vmlinux.parent.name[:8]}"
 
 
 def _ready_words(record: BootRecord) -> str:

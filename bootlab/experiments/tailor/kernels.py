@@ -1,6 +1,7 @@
 """Makes the kernels of one tailoring: sets options by name, asks kconfig what comes of them, and builds."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,8 +9,7 @@ from bootlab.build.boot_files import build_kernel_of
 from bootlab.build.kernel.build import BuiltKernel, objects_of
 from bootlab.build.kernel.makefiles import Makefiles
 from bootlab.build.kernel.objects import MAP_OPTION
-from bootlab.build.kernel.recompiled import RecompiledObject
-from bootlab.build.source.config_text import parse_config
+from bootlab.build.kernel.recompiled import FunctionLengths
 from bootlab.build.source.configure import configure
 from bootlab.build.source.make import BuildFailed
 from bootlab.build.source.option_dependencies import KconfigTree, load_kconfig
@@ -17,7 +17,6 @@ from bootlab.build.source.origin import require_source
 from bootlab.build.source.toolchain import require_toolchain
 from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
-from bootlab.experiments.tailor.grown_code import FunctionBytes
 from bootlab.experiments.tailor.protected import GATES
 from bootlab.experiments.tailor.unused_options import Drop
 from bootlab.experiments.tailor.values import Value
@@ -69,36 +68,27 @@ class Kernels:
         except (BuildFailed, InputError) as error:
             return " ".join(line.strip() for line in error.message.splitlines()[:2])
 
-    def function_bytes(self, config: str, path: str, function: str) -> FunctionBytes | None:
-        """Return what tells how long a function of an object is with other options than a configuration's.
-
-        None where the object is not among those that this host has made.
-        """
+    @contextmanager
+    def compiling_again(self) -> Iterator[FunctionLengths]:
+        """Give what tells how long functions would be with other options, while no other build changes the objects."""
         folder = objects_of(self._build, self.source, self._toolchain, self._shop.cache)
-        try:
-            made = RecompiledObject(folder.objects, path)
-            folders = parse_config((folder.objects / ".config").read_text(encoding="utf-8"))
-        except OSError:
-            return None
-        wanted = parse_config(config)
-        apart = {
-            one: wanted.get(one, "n") for one in folders.keys() | wanted.keys() if folders.get(one) != wanted.get(one)
-        }
-        return lambda options: made.function_bytes(function, {**apart, **options})
+        with folder.locked(self._shop.tell):
+            yield FunctionLengths(folder.objects)
 
     def tree(self, config: str) -> KconfigTree:
         """Return a configuration, to be changed step by step."""
         with load_kconfig(config, self.source, self._toolchain) as kconf:
             return KconfigTree(kconf)
 
-    def granted(self, config: str, drops: Sequence[Drop]) -> tuple[Drop, ...]:
-        """Return the drops that kconfig grants on top of `config`, one after the other."""
-        tree, granted = self.tree(config), list[Drop]()
-        for drop in drops:
-            # What another one would have made possible, or took along, is none.
-            if tree.give(drop.option, drop.value):
-                granted.append(drop)
-        return tuple(granted)
+    def granted(self, config: str, drops: Sequence[Drop]) -> tuple[tuple[Drop, ...], KconfigTree]:
+        """Return the drops that kconfig grants on top of `config`, one after the other, and what they come to.
+
+        Of two that undo each other the last one holds, as of two members of a choice.
+        """
+        tree = self.tree(config)
+        # What another one would have made possible, or took along, is none.
+        granted = [drop for drop in drops if tree.give(drop.option, drop.value)]
+        return tuple(drop for drop in granted if tree.value(drop.option) == drop.value), tree
 
     def _make(self, system: System, who: str) -> BuiltKernel:
         shop = replace(self._shop, tell=lambda line: self._shop.tell(f"{who}: {line}"))

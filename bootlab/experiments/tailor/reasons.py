@@ -26,11 +26,22 @@ class Followed:
 
 
 def every_kept(
-    on: Collection[str], kept: Sequence[Kept], needed: Sequence[Needed], drops: Sequence[Drop]
+    on: Collection[str],
+    kept: Sequence[Kept],
+    needed: Sequence[Needed],
+    drops: Sequence[Drop],
+    asked: Collection[str] = (),
 ) -> tuple[Kept, ...]:
-    """Return why each option that is on stays; where builds ran out, some stay because nobody tried them."""
+    """Return why each option that is on stays; where builds ran out, some stay because nobody tried them.
+
+    `asked`: those that the user wanted tried.
+    """
     known = {one.option: one for one in kept}
-    known |= {one.option: Kept(one.option, one.why, "turned on") for one in drops if one.value == "y"}
+    known |= {
+        one.option: Kept(one.option, one.why, "asked" if one.option in asked else "turned on")
+        for one in drops
+        if one.value == "y"
+    }
     known |= {one.option: Kept(one.option, f"without it: {one.detail}", "check") for one in needed}
     untried = {option: Kept(option, "could go: no build was left to try it", "untried") for option in on}
     return tuple({**untried, **known}[option] for option in sorted(on))

@@ -7,18 +7,20 @@ by doing the same again. What a boot or its check fails without is found by halv
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 from pydantic import TypeAdapter
 
 from bootlab.build.kernel.calls import CALLS_READ_OF
+from bootlab.build.source.config_text import parse_config
 from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
 from bootlab.experiments.engine import Engine
 from bootlab.experiments.family_boots import FamilyBoots
 from bootlab.experiments.store import Run
 from bootlab.experiments.tailor.attempts import Attempt, Attempts, find_attempts
-from bootlab.experiments.tailor.grown_code import GrownCode, find_grown, find_suspects, put_back
+from bootlab.experiments.tailor.grown_code import GrownCode, find_grown, find_suspects
 from bootlab.experiments.tailor.ifdef_use import find_guarded
 from bootlab.experiments.tailor.kept_searches import Searches
 from bootlab.experiments.tailor.kernel_trials import KernelTrials
@@ -77,6 +79,7 @@ class Tailoring:
         self._searches = Searches(run.path / "searches")
         self._cuts = 0
         self._grown = list[GrownCode]()
+        self._as_were = dict[tuple[object, str], str]()
         self._needed = list[Needed]()
         self._untried = list[str]()
 
@@ -88,7 +91,7 @@ class Tailoring:
         """
         build = expect_tailorable(self._system)
         self._kernels = Kernels(self._shop, self._system, build, values)
-        self._trials = KernelTrials(self._shop, self._run, self._kernels, self._boots, self._builds)
+        self._trials = KernelTrials(self._shop, self._run, self._kernels, self._boots, self._policy, self._builds)
         rich = self._kernels.with_options({})
         before = self._trials.steady(rich)
         state = self._trials.first(rich)
@@ -105,7 +108,7 @@ class Tailoring:
             rich=rich,
             drops=state.drops,
             followed=every_followed(first, on_after, state.drops),
-            kept=every_kept(on_after, cut.kept, self._needed, state.drops),
+            kept=every_kept(on_after, cut.kept, self._needed, state.drops, {one.option for one in values}),
             trials=(*trials.at_once, *trials.alone),
             grown=tuple(self._grown),
             steps=tuple(self._trials.steps),
@@ -134,46 +137,69 @@ class Tailoring:
 
     def _grown_in(self, before: KernelState, after: KernelState, label: str) -> tuple[GrownCode, ...]:
         """Return the code that executes more since a cut, with the options that may be to blame."""
-        decides = [label, *(value for one in (before, after) for value in one.key)]
+        decides = [label, *before.key, *after.key]
         return self._searches.find(_GROWN, decides, lambda: tuple(self._find_grown(before, after, label)))
 
     def _find_grown(self, before: KernelState, after: KernelState, label: str) -> Iterator[GrownCode]:
         earlier = {one.option for one in before.drops}
         drops = [one for one in after.drops if one.option not in earlier]
         reads = {one.path: one.reads for one in after.look.use.objects.objects}
-        for one in find_grown(before.look.costs.executed(), after.look.costs.executed(), label):
-            more = f"{one.function} in {one.object}, {one.after - one.before:,} instructions more"
-            self._shop.tell(f"{label}: grew: {more}; looking for the option to blame")
-            length = self._kernels.function_bytes(after.config, one.object, one.function)
-            if length is None:
-                yield replace(one, detail="its object is not on this host, so nobody knows by which option")
-            else:
-                yield find_suspects(one, drops, self._kernels.tree(after.config), reads[one.object], length)
+        config = {one: parse_config(state.config) for one, state in (("before", before), ("after", after))}
+        found = find_grown(before.look.costs.executed(), after.look.costs.executed(), label)
+        if not found:
+            return
+        with self._kernels.compiling_again() as lengths:
+            for one in found:
+                more = f"{one.function} in {one.object}, {one.after - one.before:,} instructions more"
+                self._shop.tell(f"{label}: grew: {more}; looking for the option to blame")
+                length = lengths.of(one.object, one.function, config["after"])
+                if length is None:
+                    yield replace(one, detail="its object was not made on this host, so no option can be blamed")
+                else:
+                    yield find_suspects(one, drops, config["before"], reads[one.object], length)
 
     def _ungrown(self, state: KernelState) -> KernelState:
         """Return the state with one option as it was again, because that is shorter; itself where none is."""
         for number, one in enumerate(self._grown):
-            if one.again or one.detail:
+            if not one.is_open:
                 continue
             words = list[str]()
             for option in one.suspects:
-                if option not in {drop.option for drop in state.drops}:
-                    continue
-                if self._trials.spent:
-                    words.append(f"{option}: not tried for want of builds")
-                    continue
-                outcome = self._trials.compared(state, put_back(state.drops, option), f"{option} again")
-                if isinstance(outcome, str):
-                    words.append(f"{option}: {outcome}")
-                    continue
-                words.append(f"{option}: {outcome[1].detail}")
-                if outcome[1].verdict.saves:
+                better, said = self._as_it_was(state, option)
+                words.append(f"{option}: {said}")
+                if better is not None:
                     more = f"{one.after - one.before:,} instructions more"
                     self._needed.append(Needed(option, f"longer: {one.function} in {one.object} executed {more}"))
                     self._grown[number] = replace(one, again=option, detail="; ".join(words))
-                    return outcome[0]
-            self._grown[number] = replace(one, detail="; ".join(words) or "no option of that cut changes its code")
+                    self._close_shrunk(better, option)
+                    return better
+            self._grown[number] = replace(one, detail="; ".join(words))
         return state
+
+    def _as_it_was(self, state: KernelState, option: str) -> tuple[KernelState | None, str]:
+        """Return the state without the drop of one option if that is shorter, and what was found out."""
+        drops = [drop for drop in state.drops if drop.option != option]
+        if len(drops) == len(state.drops):
+            return None, "it is as it was already"
+        tried = (state.key, option)
+        if tried in self._as_were:
+            return None, self._as_were[tried]
+        if self._trials.spent:
+            return None, "not tried for want of builds"
+        outcome = self._trials.compared(state, drops, f"{option} again")
+        if isinstance(outcome, str):
+            self._as_were[tried] = outcome
+            return None, outcome
+        better, comparison = outcome
+        self._as_were[tried] = comparison.detail
+        return (better if comparison.verdict.saves else None), comparison.detail
+
+    def _close_shrunk(self, state: KernelState, option: str) -> None:
+        """Try no more for what has shrunk by itself since an option is as it was."""
+        executed = state.look.costs.executed()
+        for number, one in enumerate(self._grown):
+            if one.is_open and one.has_shrunk(executed):
+                self._grown[number] = replace(one, again=option, detail=f"shrank when {option} was as it was again")
 
     def _looked(self, state: KernelState) -> tuple[Cut, Attempts]:
         """Return what can go at once, and what could on top of that."""
@@ -223,7 +249,7 @@ class Tailoring:
                 self._untried.append(option)
                 continue
             label = f"{'with' if candidate.value == 'y' else 'without'} {option}"
-            outcome = self._trials.compared(state, (*state.drops, candidate.drop), label)
+            outcome = self._trials.compared(state, (*state.drops, candidate.drop), label, wanted=candidate.drop)
             if isinstance(outcome, str):
                 self._needed.append(Needed(option, outcome))
             elif outcome[1].verdict.saves:
@@ -235,23 +261,22 @@ class Tailoring:
         tried = []
         for value in values:
             tree = self._kernels.tree(state.config)
-            before = tree.value(value.option)
+            said = partial(TriedValue, value.option, value.value, tree.value(value.option))
             change = find_change(tree, value, self._policy)
             if isinstance(change, str):
-                tried.append(TriedValue(value.option, value.value, before, False, None, change))
+                tried.append(said("not tried", None, change))
                 continue
             if self._trials.spent:
-                self._untried.append(str(value))
+                tried.append(said("not tried", None, "no build was left (--builds)"))
                 continue
-            outcome = self._trials.compared(state, (*state.drops, change), f"with {value}")
+            outcome = self._trials.compared(state, (*state.drops, change), f"with {value}", wanted=change)
             if isinstance(outcome, str):
-                tried.append(TriedValue(value.option, value.value, before, False, None, outcome))
+                tried.append(said("goes", None, outcome))
                 continue
             after, comparison = outcome
-            stays = comparison.verdict.saves
-            if stays:
+            tried.append(said("stays" if comparison.verdict.saves else "goes", comparison.saved_ns, comparison.detail))
+            if comparison.verdict.saves:
                 state = after
-            tried.append(TriedValue(value.option, value.value, before, stays, comparison.saved_ns, comparison.detail))
         return state, tuple(tried)
 
 

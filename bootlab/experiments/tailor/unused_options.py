@@ -104,10 +104,12 @@ class KernelEvidence:
         """Return why an option must stay as it is whatever ran of it, or None."""
         option = closure.option
         if option in self.needed:
-            return Kept(option, "the check failed without it", "check")
+            return Kept(option, "without it the check failed, or nothing was won", "check")
         for lost in sorted(closure.lost, key=lambda one: (one != option, one)):
             if lost in self.needed:
-                return Kept(option, "the check failed without it" + _through(lost, option), "check")
+                return Kept(
+                    option, f"without {lost} the check failed, or nothing was won{_through(lost, option)}", "check"
+                )
             protected = self.policy.protected(lost, tree.place(lost))
             if protected is not None:
                 kind = "asked" if protected.guard is Guard.ASKED else "protected"

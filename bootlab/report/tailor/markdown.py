@@ -35,11 +35,11 @@ def tailor_markdown(result: TailorResult, before: Sequence[BootRecord], after: S
         parts.append(markdown_table(titles, rows))
     if result.values:
         rows = [
-            [code(f"{one.option}={one.value}"), plain(one.before), ms(one.saved_ns), "yes" if one.stays else "no",
+            [code(f"{one.option}={one.value}"), plain(one.before), ms(one.saved_ns), one.outcome,
              plain(one.detail)]
             for one in result.values
         ]  # fmt: skip
-        parts.append(markdown_table(["value tried", "was>", "saved ms>", "stays", "why"], rows))
+        parts.append(markdown_table(["value", "was>", "saved ms>", "outcome", "why"], rows))
     parts += [prose(f"{sentence}.") for sentence in _left(result)]
     parts.append(prose(f"{_verdict(result)}. {_measured_on(before, after)}"))
     return "\n\n".join(parts) + "\n"
@@ -54,7 +54,15 @@ def _steps(result: TailorResult) -> str:
 def _step(step: TailorStep, *, priced: bool) -> list[str]:
     price = [ms(step.price_ns)] * priced
     said = "passed" if step.ready else plain(step.detail)
-    return [step.label, count(step.dropped), count(step.on), count(step.kernel_bytes), *price, ms(step.ready_ns), said]
+    return [
+        plain(step.label),
+        count(step.dropped),
+        count(step.on),
+        count(step.kernel_bytes),
+        *price,
+        ms(step.ready_ns),
+        said,
+    ]
 
 
 def _left(result: TailorResult) -> list[str]:

@@ -9,7 +9,7 @@ _HEAD = """\
 #    executed in them, and of what had run for others all that would not have been executed up to ready.
 # +  is on now and was not.
 # =  stays as it was.
-# ~  was tried with another value.
+# ~  was to be tried with another value.
 """
 
 
@@ -20,8 +20,10 @@ def reasons(result: TailorResult) -> str:
         if drop.value == "n":
             saved = f"{count(drop.bytes)} bytes, {count(drop.instructions)} instructions"
             lines[drop.option] = f"{drop.why}; {saved}"
-            for other in drop.with_it:
-                lines.setdefault(other, f"went with {drop.option}")
+        for other in drop.with_it:
+            lines.setdefault(
+                other, f"went with {drop.option}" if drop.value == "n" else f"went for {drop.option}={drop.value}"
+            )
     for one in result.followed:
         lines.setdefault(one.option, one.why)
     shown = {option: f"- {option:<32} {why}" for option, why in lines.items()}
@@ -29,8 +31,7 @@ def reasons(result: TailorResult) -> str:
         sign, turned = "+" if kept.option in result.gained else "=", "turned on: " * (kept.kind == "turned on")
         shown[kept.option] = f"{sign} {kept.option:<32} {turned}{visible(kept.why)}"
     for tried in result.values:
-        stays = "stays" if tried.stays else f"is {tried.before} again"
-        shown[f"{tried.option}={tried.value}"] = (
-            f"~ {f'{tried.option}={tried.value}':<32} {stays}: {visible(tried.detail)}"
-        )
+        name = f"{tried.option}={tried.value}"
+        became = f"goes, it is {tried.before} again" if tried.outcome == "goes" else tried.outcome
+        shown[name] = f"~ {name:<32} {became}: {visible(tried.detail)}"
     return _HEAD.format(system=result.system) + "".join(f"{shown[option]}\n" for option in sorted(shown))

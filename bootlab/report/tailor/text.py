@@ -125,7 +125,7 @@ def _grown(found: Sequence[GrownCode]) -> Table:
 
 def _values(tried: Sequence[TriedValue]) -> Table:
     rows = [
-        [f"{one.option}={one.value}", one.before, ms(one.saved_ns) or "-", "stays" if one.stays else "goes",
+        [f"{one.option}={one.value}", one.before, ms(one.saved_ns) or "-", one.outcome,
          visible(one.detail)]
         for one in tried
     ]  # fmt: skip

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bootlab.build.kernel.recompiled import RecompiledObject
+from bootlab.build.kernel.recompiled import FunctionLengths
 from tests.build.kernel.test_build import needs_tools
 
 pytestmark = needs_tools
@@ -36,6 +36,7 @@ def objects(tmp_path: Path) -> Path:
     """A folder as kbuild leaves it: an object's command beside it, and the options in a header."""
     (tmp_path / "include/linux").mkdir(parents=True)
     (tmp_path / "include/linux/kconfig.h").write_text("#define CONFIG_SECTIONS 1\n#define CONFIG_MAP 1\n")
+    (tmp_path / ".config").write_text("CONFIG_SECTIONS=y\nCONFIG_MAP=y\n")
     (tmp_path / "mm").mkdir()
     (tmp_path / "mm/init.c").write_text(SOURCE)
     command = "gcc -Wp,-MMD,mm/.init.o.d -Iinclude -include linux/kconfig.h -O2 -c -o mm/init.o mm/init.c ; ./objtool"
@@ -43,21 +44,35 @@ def objects(tmp_path: Path) -> Path:
     return tmp_path
 
 
+CONFIG = {"SECTIONS": "y", "MAP": "y"}
+
+
 def test_options_that_change_a_function_change_its_length(objects: Path) -> None:
-    made = RecompiledObject(objects, "mm/init.o")
-    now = made.function_bytes("place", {})
+    length = FunctionLengths(objects).of("mm/init.o", "place", CONFIG)
+    assert length is not None
+    now = length({})
     assert now
-    assert made.function_bytes("place", {"UNKNOWN": "y", "SECTIONS": "n"}) == now
-    without = made.function_bytes("place", {"MAP": "n"})
+    assert length({"UNKNOWN": "y", "SECTIONS": "n"}) == now
+    without = length({"MAP": "n"})
     assert without is not None and without > now
     for options in ({"TICKS": "250"}, {"DRIVER": "m"}):
-        assert made.function_bytes("place", options) not in (None, now)
-    assert made.function_bytes("place", {"DRIVER": "y"}) == now, "only a module has it"
-    assert made.function_bytes("nothing", {}) == 0
-    assert sorted(path.name for path in objects.rglob("*") if path.is_file()) == [".init.o.cmd", "init.c", "kconfig.h"]
+        assert length(options) not in (None, now)
+    assert length({"DRIVER": "y"}) == now, "only a module has it"
+    assert length({"BROKEN": "y"}) is None, "it does not compile"
+    nothing = FunctionLengths(objects).of("mm/init.o", "nothing", CONFIG)
+    assert nothing is not None and nothing({}) == 0
+    assert sorted(path.name for path in (objects / "mm").iterdir()) == [".init.o.cmd", "init.c"]
 
 
-def test_what_does_not_compile_has_no_length(objects: Path) -> None:
-    assert RecompiledObject(objects, "mm/init.o").function_bytes("place", {"BROKEN": "y"}) is None
-    with pytest.raises(OSError, match=r"slab\.o"):
-        RecompiledObject(objects, "mm/slab.o")
+def test_another_configuration_than_the_one_built_last_is_compiled_as_it_is(objects: Path) -> None:
+    built = FunctionLengths(objects).of("mm/init.o", "place", CONFIG)
+    other = FunctionLengths(objects).of("mm/init.o", "place", {"SECTIONS": "y", "TICKS": "100"})
+    assert built is not None and other is not None
+    assert other({}) == built({"MAP": "n", "TICKS": "100"}) != built({})
+    assert other({"MAP": "y", "TICKS": "n"}) == built({})
+
+
+def test_what_was_not_made_here_has_no_length(objects: Path) -> None:
+    assert FunctionLengths(objects).of("mm/slab.o", "place", CONFIG) is None
+    (objects / ".config").unlink()
+    assert FunctionLengths(objects).of("mm/init.o", "place", CONFIG) is None

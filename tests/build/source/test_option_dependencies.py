@@ -46,6 +46,8 @@ config ROOM
 	int "room" if ACPI
 	depends on ACPI
 	default 5
+config NAME
+	string "name"
 config START
 	hex "start"
 	default 0x1000
@@ -151,7 +153,7 @@ def test_a_value_is_given_if_kconfig_grants_it(tmp_path: Path) -> None:
     assert found.give("FULL", "y") and (found.value("FULL"), found.value("NONE")) == ("y", "n")
     assert found.give("NET", "n") and not found.on & {"NET", "LIBRARY"}
     before = found.on
-    # Out of its range, behind an option that is off, selected by nothing, not there.
+    # Out of its range, no number, behind an option that is off, without a prompt, not there.
     assert not any(
         found.give(option, value)
         for option, value in (("HZ", "20"), ("HZ", "many"), ("ROOM", "3"), ("LIBRARY", "y"), ("NO_SUCH_OPTION", "1"))
@@ -163,13 +165,19 @@ def test_a_value_is_given_if_kconfig_grants_it(tmp_path: Path) -> None:
     ("option", "value", "said"),
     [
         ("HZ", "250", None),
-        ("HZ", "-1", None),
+        ("HZ", "20", "HZ is from 50 to 1000"),
         ("HZ", "0x10", "HZ is a number"),
+        ("HZ", "0250", "HZ is a number"),
+        ("HZ", " 250", "HZ is a number"),
         ("HZ", "1_000", "HZ is a number"),
+        ("ROOM", "-1", None),
         ("START", "0x10", None),
         ("START", "start", "START is a number such as 0x1000"),
-        ("NET", "n", None),
-        ("NET", "1", "NET is y or n"),
+        ("START", "1000", "START is a number such as 0x1000"),
+        ("FULL", "y", None),
+        ("FULL", "n", "FULL is one of several of which one must be taken: only y can be tried"),
+        ("NET", "n", "NET is no number and no member of a choice"),
+        ("NAME", "a", "NAME is no number and no member of a choice"),
         ("NO_SUCH_OPTION", "y", "it has no option NO_SUCH_OPTION"),
     ],
 )

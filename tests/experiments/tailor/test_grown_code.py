@@ -1,12 +1,12 @@
 """Code that executes more since a cut: which it is, and which options may be to blame."""
 
 from collections.abc import Mapping
-from pathlib import Path
 
-from bootlab.experiments.tailor.grown_code import GrownCode, find_grown, find_suspects, put_back
+import pytest
+
+from bootlab.experiments.tailor.grown_code import GrownCode, find_grown, find_suspects
 from bootlab.experiments.tailor.kernel_use import Use
 from bootlab.experiments.tailor.unused_options import Drop
-from tests.build.source.test_option_dependencies import tree
 
 GROWN = GrownCode("cut 1", "mm/init.o", "init_page", 1000, 1500)
 
@@ -26,25 +26,40 @@ def test_what_grew_by_a_hundredth_of_the_boot_is_found_by_its_object() -> None:
     assert find_grown(before, after, "cut 1") == [GrownCode("cut 1", "mm/init.o", "init_page", 150, 250)]
 
 
-def test_suspects_change_the_function_and_are_worth_less_than_what_grew(tmp_path: Path) -> None:
-    found = tree(tmp_path, "CONFIG_EXPERT=y\nCONFIG_ACPI=y\n# CONFIG_NET is not set\nCONFIG_FULL=y\n")
+def test_suspects_change_the_function_and_are_worth_less_than_what_grew() -> None:
+    """Each is put back as it was, with all that went or came with it; what the object does not mention is not tried."""
     asked = list[dict[str, str]]()
 
     def length(options: Mapping[str, str]) -> int | None:
         asked.append(dict(options))
-        return 400 if "NET" in options else 500
+        return None if "BROKEN" in options else 400 if options.get("LIBRARY") == "y" else 500
 
-    drops = [drop("NET", 100, "IPV6"), drop("IPV6", 499), drop("PRINTK", 500), drop("FULL", 3, value="y")]
-    reads = {"NET", "LIBRARY", "PRINTK", "IPV6"}
-    suspects = find_suspects(GROWN, drops, found, reads, length)
-    assert suspects.suspects == ("NET",)
-    # Nobody is asked of IPV6 without the network; what the object does not mention is not compiled.
-    assert asked == [{}, {"NET": "y", "LIBRARY": "y"}]
+    drops = [
+        drop("NET", 100, "IPV6", "LIBRARY"), drop("MAP", 499), drop("PRINTK", 500), drop("OTHER", 3),
+        drop("FULL", 9, "NONE", value="y"), drop("BROKEN", 50),
+    ]  # fmt: skip
+    before = {"NET": "y", "LIBRARY": "y", "IPV6": "m", "NONE": "y", "MAP": "y"}
+    reads = {"LIBRARY", "PRINTK", "MAP", "NONE", "BROKEN"}
+    assert find_suspects(GROWN, drops, before, reads, length).suspects == ("NET",)
+    assert asked == [
+        {},
+        {"FULL": "n", "NONE": "y"},
+        {"BROKEN": "n"},
+        {"NET": "y", "IPV6": "m", "LIBRARY": "y"},
+        {"MAP": "y"},
+    ]
+    assert find_suspects(GROWN, drops[1:2], before, reads, length).detail == (
+        "no option of that cut changes the function's length"
+    )
 
 
-def test_an_option_that_is_on_again_leaves_away_what_had_gone_with_it() -> None:
-    drops = (drop("NET", 100, "IPV6", "LIBRARY"), drop("ACPI", 5))
-    back = put_back(drops, "NET")
-    assert [(one.option, one.value) for one in back] == [("ACPI", "n"), ("IPV6", "n"), ("LIBRARY", "n")]
-    assert "NET, which is on again" in back[1].why
-    assert put_back((drop("FULL", 1, "NONE", value="y"),), "FULL") == ()
+@pytest.mark.parametrize("now", [None, 0])
+def test_an_object_that_does_not_compile_again_blames_nobody(now: int | None) -> None:
+    found = find_suspects(GROWN, [drop("NET", 1)], {}, {"NET"}, lambda options: now)
+    assert found.suspects == () and "does not compile again" in found.detail and not found.is_open
+
+
+def test_what_most_of_the_growth_has_left_has_shrunk() -> None:
+    assert GROWN.has_shrunk({("mm/init.o", "a"): 1000, ("mm/init.o", "b"): 250, ("a.o", "b"): 9000})
+    assert not GROWN.has_shrunk({("mm/init.o", "a"): 1251})
+    assert GROWN.has_shrunk({}), "gone"

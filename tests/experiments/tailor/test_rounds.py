@@ -12,11 +12,17 @@ import pytest
 from bootlab.build.cache import Cache
 from bootlab.build.workshop import Workshop
 from bootlab.errors import BootFailed, InputError
+from bootlab.experiments.engine import Engine
+from bootlab.experiments.family_boots import FamilyBoots
 from bootlab.experiments.store import Run
+from bootlab.experiments.tailor.kernel_trials import KernelTrials
+from bootlab.experiments.tailor.kernel_use import Use
+from bootlab.experiments.tailor.kernels import Kernels
 from bootlab.experiments.tailor.protected import Policy
 from bootlab.experiments.tailor.reasons import Needed
 from bootlab.experiments.tailor.rounds import Tailoring
 from bootlab.experiments.tailor.tailored import Tailored
+from bootlab.experiments.tailor.unused_options import Drop
 from bootlab.experiments.tailor.values import Value
 from bootlab.profile.asked.profiling import functions_text
 from bootlab.system import KernelBuild, System
@@ -53,7 +59,6 @@ def make_parts(tree: Path) -> Path:
     make_tree(tree)
     options = "".join(f'config {name}\n\tbool "{name}"\n' for name in ("EXPERT", "VMLINUX_MAP", *PARTS))
     options += "".join(f'config {name}\n\tint "{name}"\n\trange 1 20\n\tdefault 17\n' for name in NUMBERS)
-    options += 'config SECCOMP\n\tbool "filters"\n\tdefault y\n'
     (tree / "Kconfig").write_text((tree / "Kconfig").read_text() + options)
     makefile = (tree / "Makefile").read_text()
     makefile = makefile.replace("CONFIG_64BIT=y", "\\n".join(["CONFIG_64BIT=y", *(f"CONFIG_{one}=y" for one in PARTS)]))
@@ -244,7 +249,7 @@ def test_a_tailoring_that_was_interrupted_goes_on_and_repeats_nothing(
         tailored(shop, system, run)
     made = [*run.path.glob("boots/*/record.json"), *run.path.glob("searches/*.json")]
     then = {path: path.stat().st_mtime_ns for path in made}
-    assert {path.parent.name for path in made} > {"profiled-as-it-is", "steady-s1"}
+    assert {path.parent.name for path in made} > {"steady-s1"}
     rewrite(tmp_path, needs)
     result = tailored(shop, system, run)
     assert {path: path.stat().st_mtime_ns for path in made} == then
@@ -358,10 +363,10 @@ def with_value(value: str, **said: object) -> Answer:
 
 
 def test_values_are_tried_in_the_end_and_those_that_save_stay(shop: Workshop, tree: Path, tmp_path: Path) -> None:
-    asked = [Value("ROOM", "12"), Value("PORTS", "4"), Value("TICKS", "1"), Value("PORTS", "99"), Value("ROOM", "12")]
+    asked = [Value("ROOM", "12"), Value("PORTS", "4"), Value("TICKS", "1"), Value("ROOM", "12")]
     answers = (with_value("ROOM=12", later_ns=-2 * MS), with_value("TICKS=1", end="hung"))
     system, run = small(tmp_path, tree, *answers), new_run(tmp_path)
-    result = Tailoring(shop, system, run, Policy(system), builds=20).tailor([*asked, Value("SECCOMP", "n")])
+    result = Tailoring(shop, system, run, Policy(system), builds=20).tailor(asked)
     assert [label for label, _ in labels(result)] == [
         "as it is",
         "cut 1",
@@ -369,21 +374,17 @@ def test_values_are_tried_in_the_end_and_those_that_save_stay(shop: Workshop, tr
         "with PORTS=4",
         "with TICKS=1",
     ]
-    said = [(one.option, one.value, one.before, one.stays, one.saved_ns) for one in result.values]
+    said = [(one.option, one.value, one.before, one.outcome, one.saved_ns) for one in result.values]
     assert said == [
-        ("ROOM", "12", "17", True, 2 * MS),
-        ("PORTS", "4", "17", False, 0),
-        ("TICKS", "1", "17", False, None),
-        ("PORTS", "99", "17", False, None),
-        ("ROOM", "12", "12", False, None),
-        ("SECCOMP", "n", "y", False, None),
+        ("ROOM", "12", "17", "stays", 2 * MS),
+        ("PORTS", "4", "17", "goes", 0),
+        ("TICKS", "1", "17", "goes", None),
+        ("ROOM", "12", "12", "not tried", None),
     ]
-    details = [one.detail for one in result.values]
-    assert details[2].startswith("hung") and details[3] == "kconfig leaves it at 17"
-    assert details[4] == "it is 12 already" and "--give-up SECCOMP" in details[5]
+    assert result.values[2].detail.startswith("hung") and result.values[3].detail == "it is 12 already"
     assert result.system.kernel.build is not None
     given = result.system.kernel.build.options
-    assert given["ROOM"] == "12" and not given.keys() & {"PORTS", "TICKS", "SECCOMP"}
+    assert given["ROOM"] == "12" and not given.keys() & {"PORTS", "TICKS"}
     assert (result.drops[-1].option, result.drops[-1].value) == ("ROOM", "12")
     assert result.comparison.saved_ns == 2 * MS
 
@@ -393,10 +394,47 @@ def test_a_value_for_which_no_build_is_left_is_untried_and_a_resumed_tailoring_t
 ) -> None:
     system, run = small(tmp_path, tree, with_value("ROOM=12", later_ns=-2 * MS)), new_run(tmp_path)
     asked = [Value("ROOM", "12")]
-    result = Tailoring(shop, system, run, Policy(system), builds=2).tailor(asked)
-    assert (result.untried, result.values) == (("ROOM=12",), ())
+    (untried,) = Tailoring(shop, system, run, Policy(system), builds=2).tailor(asked).values
+    assert (untried.outcome, untried.detail) == ("not tried", "no build was left (--builds)")
     more = Tailoring(shop, system, run, Policy(system), builds=3).tailor(asked)
-    assert (more.untried, [one.stays for one in more.values]) == ((), [True])
+    assert [one.outcome for one in more.values] == ["stays"]
+
+
+def test_of_two_members_of_a_choice_the_better_one_stays(shop: Workshop, tmp_path: Path) -> None:
+    tree = make_parts(tmp_path / "linux")
+    members = ("HZ_250", "HZ_100", "HZ_1000")
+    choice = "".join(f'config {name}\n\tbool "{name}"\n' for name in members)
+    (tree / "Kconfig").write_text(f'{(tree / "Kconfig").read_text()}choice\n\tprompt "ticks"\n{choice}endchoice\n')
+    answers = [with_value("HZ_100=y", later_ns=-1 * MS), with_value("HZ_1000=y", later_ns=-3 * MS)]
+    system = small(tmp_path, tree, *answers)
+    asked = [Value("HZ_100", "y"), Value("HZ_1000", "y")]
+    result = Tailoring(shop, system, new_run(tmp_path), Policy(system), builds=20).tailor(asked)
+    assert [(one.outcome, one.saved_ns) for one in result.values] == [("stays", 1 * MS), ("stays", 2 * MS)]
+    assert [drop.option for drop in result.drops][-1] == "HZ_1000" and "HZ_100" not in result.on_after
+    kept = {one.option: one.kind for one in result.kept}
+    assert kept["HZ_1000"] == "asked"
+
+
+def test_protection_that_would_go_by_what_other_drops_left_stays(shop: Workshop, tmp_path: Path) -> None:
+    """Without BETA alone, and without ALPHA alone, SECCOMP is there: only both together take it away."""
+    tree = make_parts(tmp_path / "linux")
+    seccomp = 'config SECCOMP\n\tbool "filters"\n\tdefault y\n\tdepends on ALPHA || BETA\n'
+    (tree / "Kconfig").write_text((tree / "Kconfig").read_text() + seccomp)
+    system = small(tmp_path, tree, *(without(name, later_ns=-1 * MS) for name in PARTS))
+    result = tailored(shop, system, new_run(tmp_path))
+    assert "SECCOMP" in result.on_after and len({"ALPHA", "BETA"} & result.on_after) == 1
+    kernels = Kernels(shop, system, system.kernel.build or pytest.fail("no build"))
+    boots = FamilyBoots(Engine(new_run(tmp_path / "more")), shop, (1, 2, 3), wall=False)
+    trials = KernelTrials(shop, new_run(tmp_path / "trials"), kernels, boots, Policy(system), 9)
+    first = trials.first(kernels.with_options({}))
+    both = [Drop(name, (), (), (), 0, 0, Use.NEVER) for name in ("ALPHA", "BETA")]
+    assert trials.attempt(both, "both", first.ready_ns) == "SECCOMP would go, " + (
+        "access-control: goes only by name (--give-up SECCOMP)"
+    )
+    assert trials.attempt(both[:1], "one", first.ready_ns, wanted=both[1]) == (
+        "kconfig does not grant it on top of the others"
+    )
+    assert [step.label for step in trials.steps] == ["as it is"], "nothing was built for either"
 
 
 @pytest.mark.parametrize(
@@ -404,7 +442,8 @@ def test_a_value_for_which_no_build_is_left_is_untried_and_a_resumed_tailoring_t
     [
         (Value("RUM", "12"), "--try RUM=12: Linux .*: it has no option RUM"),
         (Value("ROOM", "much"), "--try ROOM=much: Linux .*: ROOM is a number"),
-        (Value("ALPHA", "2"), "--try ALPHA=2: Linux .*: ALPHA is y or n"),
+        (Value("ROOM", "21"), "--try ROOM=21: Linux .*: ROOM is from 1 to 20"),
+        (Value("ALPHA", "n"), "--try ALPHA=n: Linux .*: ALPHA is no number and no member of a choice"),
     ],
 )
 def test_a_value_that_cannot_be_is_refused_before_anything_is_built(

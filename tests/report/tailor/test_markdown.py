@@ -46,8 +46,8 @@ def test_each_kernel_has_its_row_and_what_is_left_is_named() -> None:
     assert "ran (8 of 9) |" in text and "| `OPTION_7=n` | 9,993 | 3 | 1 |" in text and "OPTION_8" not in text
     grown = "| cut 1 | `init_page` in mm/mm_init.o | 784,225 | 1,470,361 | `MAP` | MAP: +0.6 ms |"
     assert grown in text
-    assert "| `ROOM=12` | 17 | 0.20 | yes | +0.200 ms saved |" in text
-    assert "| `HZ_100=y` | n | | no | check failed: late |" in text
+    assert "| `ROOM=12` | 17 | 0.20 | stays | +0.200 ms saved |" in text
+    assert "| `HZ_100=y` | n | | goes | check failed: late |" in text
     flat = text.replace("\n", " ")
     assert "Tried and kept: PROC_FS: check failed: mount." in flat
     assert "Not tried for want of builds (`--builds`): SYSFS." in flat

@@ -20,7 +20,7 @@ DROPS = [
     ),
     Dropped(
         option="NO_TESTS", value="y", why="takes out tests by being on", bytes=5, instructions=7, objects=[],
-        with_it=[], gained=[],
+        with_it=["SELF_TESTS"], gained=[],
     ),
 ]  # fmt: skip
 RESULT = TailorResult(
@@ -37,15 +37,17 @@ RESULT = TailorResult(
 
 
 VALUES = [
-    TriedValue("ROOM", "12", "17", True, 200_000, "+0.200 ms saved"),
-    TriedValue("HZ_100", "y", "n", False, None, "check failed: late"),
+    TriedValue("ROOM", "12", "17", "stays", 200_000, "+0.200 ms saved"),
+    TriedValue("HZ_100", "y", "n", "goes", None, "check failed: late"),
+    TriedValue("PORTS", "1", "4", "not tried", None, "no build was left"),
 ]
 
 
 def test_a_value_that_was_tried_has_its_line() -> None:
     lines = reasons(RESULT.model_copy(update={"values": VALUES})).splitlines()
     assert [line.split(maxsplit=2) for line in lines if line.startswith("~")] == [
-        ["~", "HZ_100=y", "is n again: check failed: late"],
+        ["~", "HZ_100=y", "goes, it is n again: check failed: late"],
+        ["~", "PORTS=1", "not tried: no build was left"],
         ["~", "ROOM=12", "stays: +0.200 ms saved"],
     ]
 
@@ -59,4 +61,5 @@ def test_each_option_has_its_line() -> None:
         ["=", "EXT4_FS", "executed: ext4_mount in fs/ext4/super.o"],
         ["-", "MULTIUSER", "given up by name; 1,308,371 bytes, 1,638,771 instructions"],
         ["+", "NO_TESTS", "turned on: takes out tests by being on"],
+        ["-", "SELF_TESTS", "went for NO_TESTS=y"],
     ]
