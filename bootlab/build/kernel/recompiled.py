@@ -15,6 +15,7 @@ from elftools.elf.sections import SymbolTableSection
 
 from bootlab.build.kernel.objects import read_saved_command
 from bootlab.build.source.config_text import parse_config
+from bootlab.build.source.make import BuildFailed
 from bootlab.errors import MissingTool
 from bootlab.process import ProgramFailed, run
 
@@ -24,10 +25,14 @@ _DEADLINE_S: Final = 120.0
 
 
 class FunctionLengths:
-    """How long functions of a kernel would be, of the objects in a folder, which nobody else may build in meanwhile."""
+    """How long functions of a kernel would be, of the objects in a folder, which nobody else may build in meanwhile.
 
-    def __init__(self, objects: Path) -> None:
+    `make`: makes an object there that is missing, by its path. May raise BuildFailed.
+    """
+
+    def __init__(self, objects: Path, make: Callable[[str], None]) -> None:
         self._objects = objects
+        self._make = make
 
     def of(
         self, name: str, function: str, config: Mapping[str, str]
@@ -35,16 +40,23 @@ class FunctionLengths:
         """Return what tells how long a function of an object is with some options other than a configuration has.
 
         It is given option -> value, where `n` is off, and returns None where the object does not compile so. There is
-        none for an object that was not made in this folder.
+        none for an object that cannot be made by itself.
         """
         try:
+            command = self._command(name)
             made = parse_config((self._objects / ".config").read_text(encoding="utf-8"))
-            command = read_saved_command(self._objects, name)
-        except OSError:
+        except (OSError, BuildFailed):
             return None
         apart = {one: config.get(one, "n") for one in made.keys() | config.keys() if made.get(one) != config.get(one)}
         again = _ObjectAgain(self._objects, command)
         return lambda options: again.function_bytes(function, {**apart, **options})
+
+    def _command(self, name: str) -> list[str]:
+        try:
+            return read_saved_command(self._objects, name)
+        except OSError:
+            self._make(name)
+            return read_saved_command(self._objects, name)
 
 
 class _ObjectAgain:

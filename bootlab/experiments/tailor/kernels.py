@@ -69,11 +69,20 @@ class Kernels:
             return " ".join(line.strip() for line in error.message.splitlines()[:2])
 
     @contextmanager
-    def compiling_again(self) -> Iterator[FunctionLengths]:
-        """Give what tells how long functions would be with other options, while no other build changes the objects."""
+    def compiling_again(self, config: str) -> Iterator[FunctionLengths]:
+        """Give what tells how long functions would be with other options, while no other build changes the objects.
+
+        An object that is not among them is made, with the configuration `config`.
+        """
         folder = objects_of(self._build, self.source, self._toolchain, self._shop.cache)
+
+        def make(name: str) -> None:
+            # A build that was killed has taken all objects with it, and one from elsewhere left none here.
+            (folder.objects / ".config").write_text(config, encoding="utf-8")
+            folder.make([name], self._shop.tell_compiled)
+
         with folder.locked(self._shop.tell):
-            yield FunctionLengths(folder.objects)
+            yield FunctionLengths(folder.objects, make)
 
     def tree(self, config: str) -> KconfigTree:
         """Return a configuration, to be changed step by step."""

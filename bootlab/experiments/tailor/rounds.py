@@ -148,13 +148,13 @@ class Tailoring:
         found = find_grown(before.look.costs.executed(), after.look.costs.executed(), label)
         if not found:
             return
-        with self._kernels.compiling_again() as lengths:
+        with self._kernels.compiling_again(after.config) as lengths:
             for one in found:
                 more = f"{one.function} in {one.object}, {one.after - one.before:,} instructions more"
                 self._shop.tell(f"{label}: grew: {more}; looking for the option to blame")
                 length = lengths.of(one.object, one.function, config["after"])
                 if length is None:
-                    yield replace(one, detail="its object was not made on this host, so no option can be blamed")
+                    yield replace(one, detail="its object cannot be made by itself, so no option can be blamed")
                 else:
                     yield find_suspects(one, drops, config["before"], reads[one.object], length)
 

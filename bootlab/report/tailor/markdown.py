@@ -14,7 +14,7 @@ _MOST = 8
 
 def tailor_markdown(result: TailorResult, before: Sequence[BootRecord], after: Sequence[BootRecord]) -> str:
     """Return a tailoring as Markdown. `before`, `after`: the plain boots of the first kernel and of the last."""
-    parts = [_steps(result)]
+    parts = [_steps(result), *_dropped(result)]
     if result.trials:
         shown = result.trials[:_MOST]
         rows = [
@@ -51,6 +51,20 @@ def _steps(result: TailorResult) -> str:
     return markdown_table(titles, [_step(step, priced=bool(price)) for step in result.steps])
 
 
+def _dropped(result: TailorResult) -> list[str]:
+    if not result.dropped:
+        return []
+    most = sorted(result.dropped, key=lambda one: (-one.instructions, -one.bytes))[:_MOST]
+    rows = [
+        [code(f"{one.option}={one.value}"), count(len(one.with_it)), count(one.bytes), count(one.instructions),
+         plain(one.why)]
+        for one in most
+    ]  # fmt: skip
+    gone = sum(1 + len(one.with_it) for one in result.dropped)
+    head = f"turned, {len(most)} of {count(len(result.dropped))} by name and {count(gone)} in all"
+    return [markdown_table([head, "others with it>", "bytes>", "instructions>", "why"], rows)]
+
+
 def _step(step: TailorStep, *, priced: bool) -> list[str]:
     price = [ms(step.price_ns)] * priced
     said = "passed" if step.ready else plain(step.detail)
@@ -77,11 +91,10 @@ def _verdict(result: TailorResult) -> str:
     one = result.comparison
     given = f", given up by name: {', '.join(result.give_up)}" if result.give_up else ""
     after = f"{ms(one.after_ns)} ms" if one.after_ns is not None else "never"
-    moves = f"; the first kernel moves by {ms(one.spread_ns)} ms for no reason" if one.spread_ns is not None else ""
     verdict = f"{one.verdict.value} ({plain(one.detail)})"
     return (
         f"Options on: {count(result.options_before)} to {count(result.options_after)}{given}; "
-        f"{_priced(result) or 'ready'}: {ms(one.before_ns)} to {after}, {verdict}{moves}"
+        f"{_priced(result) or 'ready'}: {ms(one.before_ns)} to {after}, {verdict}"
     )
 
 

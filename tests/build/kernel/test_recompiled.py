@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from bootlab.build.kernel.recompiled import FunctionLengths
+from bootlab.build.source.make import BuildFailed
 from tests.build.kernel.test_build import needs_tools
 
 pytestmark = needs_tools
@@ -44,11 +45,15 @@ def objects(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def never(name: str) -> None:
+    raise AssertionError(name)
+
+
 CONFIG = {"SECTIONS": "y", "MAP": "y"}
 
 
 def test_options_that_change_a_function_change_its_length(objects: Path) -> None:
-    length = FunctionLengths(objects).of("mm/init.o", "place", CONFIG)
+    length = FunctionLengths(objects, never).of("mm/init.o", "place", CONFIG)
     assert length is not None
     now = length({})
     assert now
@@ -59,20 +64,36 @@ def test_options_that_change_a_function_change_its_length(objects: Path) -> None
         assert length(options) not in (None, now)
     assert length({"DRIVER": "y"}) == now, "only a module has it"
     assert length({"BROKEN": "y"}) is None, "it does not compile"
-    nothing = FunctionLengths(objects).of("mm/init.o", "nothing", CONFIG)
+    nothing = FunctionLengths(objects, never).of("mm/init.o", "nothing", CONFIG)
     assert nothing is not None and nothing({}) == 0
     assert sorted(path.name for path in (objects / "mm").iterdir()) == [".init.o.cmd", "init.c"]
 
 
 def test_another_configuration_than_the_one_built_last_is_compiled_as_it_is(objects: Path) -> None:
-    built = FunctionLengths(objects).of("mm/init.o", "place", CONFIG)
-    other = FunctionLengths(objects).of("mm/init.o", "place", {"SECTIONS": "y", "TICKS": "100"})
+    built = FunctionLengths(objects, never).of("mm/init.o", "place", CONFIG)
+    other = FunctionLengths(objects, never).of("mm/init.o", "place", {"SECTIONS": "y", "TICKS": "100"})
     assert built is not None and other is not None
     assert other({}) == built({"MAP": "n", "TICKS": "100"}) != built({})
     assert other({"MAP": "y", "TICKS": "n"}) == built({})
 
 
-def test_what_was_not_made_here_has_no_length(objects: Path) -> None:
-    assert FunctionLengths(objects).of("mm/slab.o", "place", CONFIG) is None
-    (objects / ".config").unlink()
-    assert FunctionLengths(objects).of("mm/init.o", "place", CONFIG) is None
+def test_an_object_that_is_missing_is_made(objects: Path) -> None:
+    command, made = objects / "mm/.init.o.cmd", list[str]()
+    text = command.read_text()
+    command.unlink()
+
+    def make(name: str) -> None:
+        made.append(name)
+        command.write_text(text)
+
+    length = FunctionLengths(objects, make).of("mm/init.o", "place", CONFIG)
+    assert length is not None and length({}) and made == ["mm/init.o"]
+
+
+def fails(name: str) -> None:
+    raise BuildFailed(f"{name}: no rule")
+
+
+def test_an_object_that_cannot_be_made_has_no_length(objects: Path) -> None:
+    assert FunctionLengths(objects, fails).of("mm/slab.o", "place", CONFIG) is None
+    assert FunctionLengths(objects, lambda name: None).of("mm/slab.o", "place", CONFIG) is None

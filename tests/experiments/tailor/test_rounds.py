@@ -313,7 +313,8 @@ def make_growing(tree: Path) -> Path:
     makefile = (tree / "Makefile").read_text()
     compiles = "-g -c init/main.c -o $@\n"
     assert compiles in makefile
-    (tree / "Makefile").write_text(makefile.replace(compiles, f"{compiles}\tcp init/main.cmd $(O)/init/.main.o.cmd\n"))
+    makefile = makefile.replace(compiles, f"{compiles}\tcp init/main.cmd $(O)/init/.main.o.cmd\n")
+    (tree / "Makefile").write_text(makefile + "init/main.o: $(O)/init/main.o\n")
     return tree
 
 
@@ -339,6 +340,10 @@ def test_an_option_without_which_other_code_grew_comes_back(shop: Workshop, tmp_
     assert {drop.option for drop in result.drops} >= {"ALPHA", "GAMMA", "DELTA"} and "BETA" in result.on_after
     assert result.needed == (Needed("BETA", "longer: start_kernel in init/main.o executed 500 instructions more"),)
     assert result.comparison.saved_ns == 4 * MS
+    # One whose objects a killed build has taken along makes what it needs.
+    for folder in (shop.cache.root / "kernel-objects").iterdir():
+        (folder / "building").touch()
+    assert tailored(shop, system, new_run(tmp_path / "later")).grown == result.grown
     # One that goes on does not compile or look again.
     searches = {path: path.stat().st_mtime_ns for path in run.path.glob("searches/*.json")}
     assert tailored(shop, system, run).grown == result.grown
