@@ -314,7 +314,7 @@ def make_growing(tree: Path) -> Path:
     compiles = "-g -c init/main.c -o $@\n"
     assert compiles in makefile
     makefile = makefile.replace(compiles, f"{compiles}\tcp init/main.cmd $(O)/init/.main.o.cmd\n")
-    (tree / "Makefile").write_text(makefile + "init/main.o: $(O)/init/main.o\n")
+    (tree / "Makefile").write_text(makefile + "init/main.o: $(O)/init/main.o\n\t@:\n")
     return tree
 
 
