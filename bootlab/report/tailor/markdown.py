@@ -81,7 +81,7 @@ def _step(step: TailorStep, *, priced: bool) -> list[str]:
 
 def _left(result: TailorResult) -> list[str]:
     needed = "; ".join(f"{one.option}: {plain(one.detail)}" for one in result.needed)
-    said = [f"Tried and kept: {needed}"] if needed else []
+    said = [f"Kept after a try without: {needed}"] if needed else []
     if result.untried:
         said.append(f"Not tried for want of builds (`--builds`): {', '.join(result.untried)}")
     return said

@@ -180,7 +180,7 @@ _WEAKENS = _OptionKind(
     "in the place of a protection",
 )
 # Numbers that protect more the greater they are.
-_LESS_BY_NUMBER = _names(r"(DEFAULT|LSM)_MMAP_MIN_ADDR|ARCH_MMAP_RND_(COMPAT_)?BITS")
+_LESS_BY_NUMBER = _names(r"(DEFAULT|LSM)_MMAP_MIN_ADDR|ARCH_MMAP_RND_(COMPAT_)?BITS|INET_TABLE_PERTURB_ORDER")
 _ORDER = tuple(Risk)
 
 

@@ -51,7 +51,7 @@ def test_each_kernel_has_its_row_and_what_is_left_is_named() -> None:
     assert "| `ROOM=12` | 17 | 0.20 | stays | +0.200 ms saved |" in text
     assert "| `HZ_100=y` | n | | goes | check failed: late |" in text
     flat = text.replace("\n", " ")
-    assert "Tried and kept: PROC_FS: check failed: mount." in flat
+    assert "Kept after a try without: PROC_FS: check failed: mount." in flat
     assert "Not tried for want of builds (`--builds`): SYSFS." in flat
     assert "given up by name: MULTIUSER; ready: " in flat
     assert f"kernel {systems[0][0].hashes['kernel'][:12]} to ffffffffffff" in flat
