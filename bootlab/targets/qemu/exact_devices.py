@@ -6,9 +6,10 @@ exactly for one request at a time, and for a doorbell that lies in memory: a dev
     virtio-blk-pci,drive=disk0,serial=disk0,disable-legacy=on,ioeventfd=off,num-queues=1,queue-size=4,indirect_desc=off
 """
 
+import re
 from typing import Final
 
-from bootlab.system import Attachment, ClockKind, Disk, DiskModel, System
+from bootlab.system import Attachment, ClockKind, Disk, DiskModel, NetworkPeer, System
 
 CONFIG_LINE: Final = "exactdisks"
 """What the plugin is told (plugin/trace_format.h)."""
@@ -37,6 +38,9 @@ _WHY_INEXACT = {
     Attachment.AHCI: "an AHCI port takes up to 32 requests at once, and their answers come in the host's order",
     Attachment.USB: "a USB controller is asked through transfer rings, and not by a store that names a disk",
 }
+
+
+_SET_UP_BY_KERNEL = re.compile(r"(?<!\S)ip=(?!off\b|none\b)\S+")
 
 
 def are_exact(system: System) -> bool:
@@ -90,4 +94,18 @@ def inexact_disks(system: System) -> list[str]:
         f'ready will not repeat exactly; attach = "virtio" does'
         for index, disk in enumerate(system.disks)
         if disk.attach in _WHY_INEXACT
+    ]
+
+
+def inexact_network(system: System) -> list[str]:
+    """Return why a kernel that sets its network card up before init does not repeat exactly on the virtual clock."""
+    network = system.network
+    if system.clock.kind is not ClockKind.VIRTUAL or network is None or network.peer is not NetworkPeer.HOST:
+        return []
+    word = _SET_UP_BY_KERNEL.search(system.kernel.cmdline)
+    if word is None:
+        return []
+    return [
+        f"kernel.cmdline: {word[0]}: the kernel sends frames before init, and QEMU's own network answers when the host "
+        'lets it: the boot will not repeat exactly; network.peer = "bootlab" answers at the same instruction'
     ]

@@ -27,7 +27,7 @@ from bootlab.system import Accelerator, BootFiles, ClockKind, System, moved_tick
 from bootlab.targets.launch import Launch
 from bootlab.targets.machine_process import VMM_TRACE, make_socket_folder
 from bootlab.targets.qemu.argv import clock_s, qemu_argv, qemu_binary
-from bootlab.targets.qemu.exact_devices import CONFIG_LINE, are_exact, inexact_disks, modelled_lines
+from bootlab.targets.qemu.exact_devices import CONFIG_LINE, are_exact, inexact_disks, inexact_network, modelled_lines
 from bootlab.targets.qemu.host_charges import charge_lines, model_hash
 from bootlab.targets.qemu.huge_pages import expect_pages
 from bootlab.targets.qemu.hypervisor import hypervisor_line
@@ -338,7 +338,7 @@ class QemuTarget:
 
     def doubts(self, system: System) -> list[str]:
         """Return what makes an emulated machine depend on the host although instructions are its clock."""
-        return inexact_disks(system)
+        return [*inexact_disks(system), *inexact_network(system)]
 
 
 def _own_hashes(system: System) -> dict[str, str]:

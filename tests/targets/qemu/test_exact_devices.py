@@ -9,6 +9,7 @@ from bootlab.targets.qemu.exact_devices import (
     are_exact,
     device_options,
     inexact_disks,
+    inexact_network,
     machine_options,
     modelled_lines,
     modelled_options,
@@ -57,6 +58,25 @@ def test_each_other_disk_is_named_with_its_reason() -> None:
     assert usb.startswith('disks.1.attach = "usb": a USB controller') and ahci.startswith('disks.2.attach = "ahci": an')
     assert all(line.endswith('attach = "virtio" does') for line in (usb, ahci))
     assert inexact_disks(system(disks=disks, clock={"kind": "wall"})) == []
+
+
+@pytest.mark.parametrize(
+    ("word", "parts", "doubted"),
+    [
+        ("ip=dhcp", {"network": {}}, True),
+        ("ip=10.0.2.15::10.0.2.2:255.255.255.0::eth0:off", {"network": {}}, True),
+        ("ip=off", {"network": {}}, False),
+        ("noip=dhcp", {"network": {}}, False),
+        ("ip=dhcp", {}, False),
+        ("ip=dhcp", {"network": {"peer": "bootlab"}}, False),
+        ("ip=dhcp", {"network": {}, "clock": {"kind": "wall"}}, False),
+    ],
+)
+def test_the_host_answers_a_card_that_the_kernel_sets_up(
+    word: str, parts: dict[str, Any], doubted: bool
+) -> None:
+    doubts = inexact_network(system(**{**parts, "kernel": {"image": "k", "cmdline": f"quiet {word} panic=-1"}}))
+    assert [line.startswith(f"kernel.cmdline: {word}: ") for line in doubts] == [True] * doubted
 
 
 def test_a_modelled_disk_takes_as_many_requests_as_its_device_and_the_plugin_has_its_figures() -> None:
