@@ -12,9 +12,9 @@ from bootlab.cli.options.places import ChosenPlace, Cluster, choose_place
 from bootlab.cli.options.power_on import PowerOnWords, with_power_on
 from bootlab.cli.options.price import PriceModel, with_price
 from bootlab.cli.options.settings import Settings, set_in
-from bootlab.cli.terminal.doubts import warn_of_doubts
+from bootlab.cli.terminal.doubts import tell_not_identical, warn_of_doubts
 from bootlab.cli.terminal.showing import show
-from bootlab.cli.terminal.speech import boot_progress, err
+from bootlab.cli.terminal.speech import boot_progress
 from bootlab.errors import InputError
 from bootlab.experiments.engine import Engine, Job
 from bootlab.experiments.series import series_of
@@ -80,7 +80,7 @@ def measure(
     show(run, series_view(run, result), json=json)
     differ = same_seed and value.clock.kind is ClockKind.VIRTUAL and not result.identical
     if differ:
-        err.print("bootlab: these boots have one seed and are not identical: please report it with the run's directory")
+        tell_not_identical(value)
     return 1 if differ or any(record.outcome is not Outcome.READY for record in records) else 0
 
 

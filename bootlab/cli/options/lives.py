@@ -10,7 +10,7 @@ import typer
 from bootlab.cli.options.arguments import naming, open_shop, open_store
 from bootlab.cli.options.places import ChosenPlace
 from bootlab.cli.profile.boots import Subject, prepare_profile, profile_boot
-from bootlab.cli.terminal.doubts import warn_of_doubts
+from bootlab.cli.terminal.doubts import tell_not_identical, warn_of_doubts
 from bootlab.cli.terminal.showing import show
 from bootlab.cli.terminal.speech import boot_progress, err
 from bootlab.errors import BootFailed, InputError, MissingTool
@@ -124,7 +124,7 @@ def boot_lives(value: System, asked: LivesRequest, chosen: ChosenPlace, *, json:
         and len(set(asked.seeds)) == 1 < len(asked.seeds)
         and not all(are_identical(one.boots) for one in result.lives)
     ):
-        err.print("bootlab: these boots have one seed and are not identical: please report it with the run's directory")
+        tell_not_identical(value)
         return 1
     return code
 

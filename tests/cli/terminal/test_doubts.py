@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bootlab.cli.terminal.doubts import warn_of_doubts
+from bootlab.cli.terminal.doubts import tell_not_identical, warn_of_doubts
 from bootlab.system import Attachment, read_system
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "debian-cloud.toml"
@@ -21,3 +21,11 @@ def test_a_doubt_is_a_warning_that_names_its_key(capsys: pytest.CaptureFixture[s
     warn_of_doubts(system.model_copy(update={"disks": (sata,)}))
     out, err = capsys.readouterr()
     assert out == "" and err.startswith('bootlab: warning: disks.0.attach = "ahci": an AHCI port takes up to 32')
+
+
+def test_boots_that_differ_where_the_host_answers_are_no_fault_to_report(capsys: pytest.CaptureFixture[str]) -> None:
+    system = read_system(EXAMPLE)
+    tell_not_identical(system)
+    assert 'with network.peer = "bootlab"' in capsys.readouterr().err
+    tell_not_identical(system.model_copy(update={"network": None}))
+    assert capsys.readouterr().err.endswith("are not identical: please report it with the run's directory\n")
