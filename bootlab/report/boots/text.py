@@ -5,6 +5,7 @@ visible first, so a guest cannot send escapes to the user's terminal.
 """
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from types import MappingProxyType
 
 from rich.console import Group, RenderableType
@@ -169,13 +170,15 @@ def series(records: Sequence[BootRecord], chances: Sequence[Chance] = ()) -> Ren
             lines.append(Text(f"median {ms(median_ready_ns(view))} ms {what}, spread {spread}"))
         lines += [Text(line) for line in model_lines([middle])]
     headings = [f"{what} ms>" for what, _ in views(records)] if middle.price is not None else ["ready ms>"]
-    members = plain_table("seed>", *headings, "instructions>", "idle ms>", "outcome", "run")
+    members = plain_table("seed>", *headings, "instructions>", "idle ms>", "outcome", "boot")
     for record in records:
         outcome = Text(record.outcome.value, style="" if record.ready_ns is not None else "red")
         figures = [ms(one.ready_ns) for _, (one,) in views([record])] if record.price is not None else None
         members.add_row(
             str(record.seed), *(figures or [ms(record.ready_ns), *[""] * (len(headings) - 1)]),
-            count(record.instructions), ms(record.idle_ns), outcome, Text(visible(record.run), overflow="fold"),
+            count(record.instructions), ms(record.idle_ns), outcome,
+            # Below the run, which is named at the end: a whole path leaves the figures no room.
+            Text(visible("/".join(Path(record.run).parts[-2:])), overflow="fold"),
         )  # fmt: skip
     lines.append(members)
     # Boots that fail alike say so once.
