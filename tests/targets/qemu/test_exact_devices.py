@@ -72,9 +72,7 @@ def test_each_other_disk_is_named_with_its_reason() -> None:
         ("ip=dhcp", {"network": {}, "clock": {"kind": "wall"}}, False),
     ],
 )
-def test_the_host_answers_a_card_that_the_kernel_sets_up(
-    word: str, parts: dict[str, Any], doubted: bool
-) -> None:
+def test_the_host_answers_a_card_that_the_kernel_sets_up(word: str, parts: dict[str, Any], doubted: bool) -> None:
     doubts = inexact_network(system(**{**parts, "kernel": {"image": "k", "cmdline": f"quiet {word} panic=-1"}}))
     assert [line.startswith(f"kernel.cmdline: {word}: ") for line in doubts] == [True] * doubted
 
