@@ -141,7 +141,14 @@ def tailor(
     shop = Workshop(open_cache(), tell=tell, progress=progress)
     policy = Policy(value, asked.keep, asked.give_up)
     with kept(run, system), naming(system), chosen.open(tell) as place:
-        tailored = Tailoring(shop, value, run, policy, builds=asked.builds, place=place).tailor(_values(asked.values))
+        tailoring = Tailoring(shop, value, run, policy, builds=asked.builds, place=place)
+        try:
+            tailored = tailoring.tailor(_values(asked.values))
+        except InputError:
+            if question.resumed is not None:
+                # What cannot be is not asked again by the next one that goes on.
+                store.ask_again(run, question.resumed.asked)
+            raise
     written = _write(tailored, run.path / CONFIG, output)
     result = tailor_result(
         tailored,

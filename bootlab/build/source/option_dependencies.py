@@ -198,11 +198,12 @@ class KconfigTree:
         if not re.fullmatch(form, value):
             return f"{option} is {wanted}"
         base = 10 if symbol.orig_type == kconfiglib.INT else 16
-        for low, high, condition in symbol.ranges:
-            if kconfiglib.expr_value(condition):
-                within = int(low.str_value, base) <= int(value, base) <= int(high.str_value, base)
-                return None if within else f"{option} is from {low.str_value} to {high.str_value}"
-        return None
+        bounds = [(_bound(low, base), _bound(high, base)) for low, high, _ in symbol.ranges]
+        number = int(value, base)
+        within = ((low is None or low <= number) and (high is None or number <= high) for low, high in bounds)
+        if not bounds or any(within):
+            return None
+        return f"{option} is {' or '.join(f'from {low.name} to {high.name}' for low, high, _ in symbol.ranges)}"
 
     def off(self) -> tuple[str, ...]:
         """Return the options that can be turned on, sorted."""
@@ -239,6 +240,14 @@ class KconfigTree:
 
     def _read(self) -> frozenset[str]:
         return frozenset(one.name for one in self._switches if one.tri_value > _NO)
+
+
+def _bound(end: Any, base: int) -> int | None:
+    """Return the end of a range; None for one that is another option's value, which may change yet."""
+    try:
+        return int(str(end.name), base)
+    except ValueError:
+        return None
 
 
 def _variables(source: SourceTree, toolchain: Toolchain) -> dict[str, str]:

@@ -14,10 +14,10 @@ def warn_of_doubts(system: System) -> None:
 def tell_not_identical(system: System) -> None:
     """Say on stderr that boots with one seed differ on the virtual clock, and why that may be."""
     network = system.network
-    why = (
-        'QEMU\'s own network answers when the host lets it; with network.peer = "bootlab" (docs/measuring.md) they '
-        "should be"
-        if network is not None and network.peer is NetworkPeer.HOST
-        else "please report it with the run's directory"
-    )
+    why = "please report it with the run's directory"
+    if network is not None and network.peer is NetworkPeer.HOST:
+        why = (
+            "a guest that uses its card before ready waits for QEMU's own network, which answers when the host lets "
+            f'it: network.peer = "bootlab" does it exactly (docs/measuring.md). If it does not, {why}'
+        )
     err.print(f"bootlab: these boots have one seed and are not identical: {why}", soft_wrap=True)

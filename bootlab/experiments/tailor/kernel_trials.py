@@ -15,6 +15,7 @@ from bootlab.experiments.store import Run
 from bootlab.experiments.tailor.kernels import Kernels
 from bootlab.experiments.tailor.look import KernelState, Look
 from bootlab.experiments.tailor.protected import Policy
+from bootlab.experiments.tailor.reasons import Needed
 from bootlab.experiments.tailor.tailored import TailorStep
 from bootlab.experiments.tailor.unused_options import Drop
 from bootlab.experiments.verdict import exceeds_spread
@@ -39,6 +40,8 @@ class KernelTrials:
     ) -> None:
         self.kernels = kernels
         self.steps = list[TailorStep]()
+        self.needed = list[Needed]()
+        """Options that a kernel did not do without, or was longer: none goes along with others."""
         self._shop = shop
         self._run = run
         self._boots = boots
@@ -106,8 +109,11 @@ class KernelTrials:
         granted, tree = self.kernels.granted(self._rich_config, drops)
         if wanted is not None and wanted not in granted:
             return "kconfig does not grant it on top of the others"
+        needed = {one.option for one in self.needed}
         for option in sorted(self._rich_on - tree.on):
             # Each was looked at in another configuration; what all of them come to may leave other dependencies.
+            if option in needed:
+                return f"{option} would go, without which a kernel was tried"
             if (guard := self._policy.protected(option, tree.place(option))) is not None:
                 return f"{option} would go, {guard.why}"
         system = self.kernels.with_options({drop.option: drop.value for drop in granted})

@@ -78,9 +78,9 @@ class Tailoring:
         self._boots = FamilyBoots(engine, shop, SEEDS, wall=False)
         self._searches = Searches(run.path / "searches")
         self._cuts = 0
+        self._given = set[tuple[str, str]]()
         self._grown = list[GrownCode]()
         self._as_were = dict[tuple[object, str], str]()
-        self._needed = list[Needed]()
         self._untried = list[str]()
 
     def tailor(self, values: Sequence[Value] = ()) -> Tailored:
@@ -99,7 +99,7 @@ class Tailoring:
         state, cut, trials = self._cut(state)
         while (better := self._ungrown(state)) is not state:
             state, cut, trials = self._cut(better)
-        self._untried += [drop.option for drop in _suspects(cut, trials)]
+        self._untried += [drop.option for drop in _suspects(cut, trials) if drop.given not in self._given]
         state = self._alone(state, trials.alone)
         state, tried = self._valued(state, values)
         on_after = self._kernels.tree(state.config).on
@@ -108,11 +108,11 @@ class Tailoring:
             rich=rich,
             drops=state.drops,
             followed=every_followed(first, on_after, state.drops),
-            kept=every_kept(on_after, cut.kept, self._needed, state.drops, {one.option for one in values}),
+            kept=every_kept(on_after, cut.kept, self._trials.needed, state.drops, {one.option for one in values}),
             trials=(*trials.at_once, *trials.alone),
             grown=tuple(self._grown),
             steps=tuple(self._trials.steps),
-            needed=tuple(self._needed),
+            needed=tuple(self._trials.needed),
             untried=tuple(dict.fromkeys(self._untried)),
             values=tried,
             kernel=state.kernel,
@@ -124,12 +124,17 @@ class Tailoring:
     def _cut(self, state: KernelState) -> tuple[KernelState, Cut, Attempts]:
         """Return the state from which nothing more goes, or can be tried, and what a look at it finds."""
         cut, trials = self._looked(state)
-        while (suspects := _suspects(cut, trials)) and not self._trials.spent:
+        # What was given once, and undone by something else since, is no news: two members of a choice would take turns.
+        while (suspects := [one for one in _suspects(cut, trials) if one.given not in self._given]) and (
+            not self._trials.spent
+        ):
             self._cuts += 1
             label = f"cut {self._cuts}"
             settled = self._settle(state, suspects, label)
-            if settled.drops == state.drops:
+            given = {drop.given for drop in settled.drops} - self._given
+            if not given:
                 break
+            self._given |= given
             self._grown += self._grown_in(state, settled, label)
             state = settled
             cut, trials = self._looked(state)
@@ -169,7 +174,9 @@ class Tailoring:
                 words.append(f"{option}: {said}")
                 if better is not None:
                     more = f"{one.after - one.before:,} instructions more"
-                    self._needed.append(Needed(option, f"longer: {one.function} in {one.object} executed {more}"))
+                    self._trials.needed.append(
+                        Needed(option, f"longer: {one.function} in {one.object} executed {more}")
+                    )
                     self._grown[number] = replace(one, again=option, detail="; ".join(words))
                     self._close_shrunk(better, option)
                     return better
@@ -203,7 +210,7 @@ class Tailoring:
 
     def _looked(self, state: KernelState) -> tuple[Cut, Attempts]:
         """Return what can go at once, and what could on top of that."""
-        needed = [one.option for one in self._needed]
+        needed = [one.option for one in self._trials.needed]
         # What the run was asked is the same when it goes on; so is a kernel and its record, if nothing has changed.
         decides = [*state.key, needed, bool(state.drops)]
         return self._searches.find(_FOUND, decides, lambda: self._look(state, needed))
@@ -229,10 +236,10 @@ class Tailoring:
         if isinstance(outcome, KernelState):
             return outcome
         if len(suspects) == 1:
-            self._needed.append(Needed(suspects[0].option, outcome))
+            self._trials.needed.append(Needed(suspects[0].option, outcome))
             return state
         if named := _named(outcome, suspects):
-            self._needed += [Needed(option, outcome) for option in sorted(named)]
+            self._trials.needed += [Needed(option, outcome) for option in sorted(named)]
             left = [drop for drop in suspects if not named & {drop.option, *drop.lost}]
             return self._settle(state, left, f"{label}, {' '.join(sorted(named))} kept")
         # What ran latest is the likeliest culprit: it comes last, and the half before it most likely goes at once.
@@ -248,10 +255,12 @@ class Tailoring:
             if self._trials.spent:
                 self._untried.append(option)
                 continue
+            if self._kernels.tree(state.config).value(option) == candidate.value:
+                continue  # it went along with an earlier one
             label = f"{'with' if candidate.value == 'y' else 'without'} {option}"
             outcome = self._trials.compared(state, (*state.drops, candidate.drop), label, wanted=candidate.drop)
             if isinstance(outcome, str):
-                self._needed.append(Needed(option, outcome))
+                self._trials.needed.append(Needed(option, outcome))
             elif outcome[1].verdict.saves:
                 state = outcome[0]
         return state

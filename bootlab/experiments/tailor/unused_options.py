@@ -42,6 +42,11 @@ class Drop:
     why: str = ""
     """The reason, for an attempt and for an option that the user gives up; for other options `use` is the reason."""
 
+    @property
+    def given(self) -> tuple[str, str]:
+        """Return the option and what it is set to."""
+        return self.option, self.value
+
 
 @dataclass(frozen=True, slots=True)
 class Kept:

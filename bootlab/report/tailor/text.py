@@ -33,7 +33,7 @@ def tailored(result: TailorResult) -> list[RenderableType]:
     parts: list[RenderableType] = [
         _steps(result.steps),
         "",
-        *_dropped(result.dropped),
+        *_dropped(result),
         "",
         *_kept(result),
         "",
@@ -75,9 +75,10 @@ def _steps(steps: Sequence[TailorStep]) -> Table:
     )
 
 
-def _dropped(drops: Sequence[Dropped]) -> list[RenderableType]:
+def _dropped(result: TailorResult) -> list[RenderableType]:
+    drops = result.dropped
     shown = sorted(drops, key=lambda drop: (-drop.instructions, -drop.bytes))[:_MOST]
-    gone = sum(1 + len(drop.with_it) for drop in drops)
+    gone = result.options_before - result.options_after + len(result.gained)
     size = count(sum(drop.bytes for drop in drops))
     head = f"dropped: {len(drops)} options by name, {gone} in all; {size} bytes of objects"
     rows = [

@@ -46,6 +46,12 @@ config ROOM
 	int "room" if ACPI
 	depends on ACPI
 	default 5
+config LOW
+	int "low"
+config PORTS
+	int "ports"
+	range LOW 20 if ACPI
+	range 1 8 if !ACPI
 config NAME
 	string "name"
 config START
@@ -171,6 +177,9 @@ def test_a_value_is_given_if_kconfig_grants_it(tmp_path: Path) -> None:
         ("HZ", " 250", "HZ is a number"),
         ("HZ", "1_000", "HZ is a number"),
         ("ROOM", "-1", None),
+        # Which of its ranges holds, and what another option's value is, may change yet.
+        ("PORTS", "20", None),
+        ("PORTS", "21", "PORTS is from LOW to 20 or from 1 to 8"),
         ("START", "0x10", None),
         ("START", "start", "START is a number such as 0x1000"),
         ("START", "1000", "START is a number such as 0x1000"),

@@ -83,12 +83,14 @@ def _source(name: str) -> str:
     return f'__attribute__((section(".of.{called}"))) int {called}(void) {{ return 1; }}\n'
 
 
-def record_profile(boot: Path, start: int = 1000) -> None:
-    """Leave in the directory of a boot what its profile did: the kernel's start ran, and no part of it."""
+def record_profile(boot: Path, start: int = 1000, part: str = "") -> None:
+    """Leave in the directory of a boot what its profile did: the kernel's start ran, and of its parts one or none."""
     names = tuple(function(name) for name in STARTS)
     writer = ProfileWriter(names)
     writer.task("init", 1)
     writer.spend("init-1;start_kernel", start)
+    if part:
+        writer.spend(f"init-1;start_kernel;{function(part)}", 300)
     writer.cut("init_exec")
     writer.spend("init-1;start_kernel", 100)
     writer.cut("ready")
@@ -418,6 +420,36 @@ def test_of_two_members_of_a_choice_the_better_one_stays(shop: Workshop, tmp_pat
     assert [drop.option for drop in result.drops][-1] == "HZ_1000" and "HZ_100" not in result.on_after
     kept = {one.option: one.kind for one in result.kept}
     assert kept["HZ_1000"] == "asked"
+
+
+def test_two_members_of_a_choice_do_not_take_turns(shop: Workshop, tmp_path: Path) -> None:
+    """Whichever is on has run, and the other one would take its code out."""
+    tree = make_parts(tmp_path / "linux")
+    text = (tree / "Kconfig").read_text()
+    members = [f'config {name}\n\tbool "{name}"\n' for name in ("ALPHA", "BETA")]
+    for member in members:
+        text = text.replace(member, "")
+    (tree / "Kconfig").write_text(f'{text}choice\n\tprompt "way"\n{"".join(members)}endchoice\n')
+    makefile = (tree / "Makefile").read_text()
+    (tree / "Makefile").write_text(makefile.replace("CONFIG_BETA=y", "# CONFIG_BETA is not set"))
+    system = small(tmp_path, tree, answer({"kernel.build": '"BETA": "y"'}, boot="beta-s1"))
+    shutil.copytree(tmp_path / "recorded/ready-s1", tmp_path / "recorded/beta-s1")
+    record_profile(tmp_path / "recorded/ready-s1", part="ALPHA")
+    record_profile(tmp_path / "recorded/beta-s1", part="BETA")
+    result = tailored(shop, system, new_run(tmp_path), builds=50)
+    members_tried = [label for label, _ in labels(result)]
+    assert len(members_tried) <= 5 and len({"ALPHA", "BETA"} & result.on_after) == 1, members_tried
+
+
+def test_what_a_kernel_was_longer_without_goes_with_no_others(shop: Workshop, tmp_path: Path) -> None:
+    system = small(tmp_path, make_parts(tmp_path / "linux"))
+    kernels = Kernels(shop, system, system.kernel.build or pytest.fail("no build"))
+    boots = FamilyBoots(Engine(new_run(tmp_path / "more")), shop, (1, 2, 3), wall=False)
+    trials = KernelTrials(shop, new_run(tmp_path / "trials"), kernels, boots, Policy(system), 9)
+    first = trials.first(kernels.with_options({}))
+    trials.needed.append(Needed("ALPHA", "longer"))
+    outcome = trials.attempt([Drop("ALPHA", (), (), (), 0, 0, Use.NEVER)], "cut 2", first.ready_ns)
+    assert outcome == "ALPHA would go, without which a kernel was tried"
 
 
 def test_protection_that_would_go_by_what_other_drops_left_stays(shop: Workshop, tmp_path: Path) -> None:
