@@ -5,6 +5,7 @@ from typing import Final
 
 from bootlab.build.kernel.build import BuiltKernel
 from bootlab.build.kernel.objects import MAP_OPTION
+from bootlab.build.source.option_dependencies import KconfigTree
 from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
 from bootlab.experiments.comparing import Comparison, compare_series
@@ -109,13 +110,8 @@ class KernelTrials:
         granted, tree = self.kernels.granted(self._rich_config, drops)
         if wanted is not None and wanted not in granted:
             return "kconfig does not grant it on top of the others"
-        needed = {one.option for one in self.needed}
-        for option in sorted(self._rich_on - tree.on):
-            # Each was looked at in another configuration; what all of them come to may leave other dependencies.
-            if option in needed:
-                return f"{option} would go, without which a kernel was tried"
-            if (guard := self._policy.protected(option, tree.place(option))) is not None:
-                return f"{option} would go, {guard.why}"
+        if (refused := self._refusal(granted, tree)) is not None:
+            return refused
         system = self.kernels.with_options({drop.option: drop.value for drop in granted})
         kernel = self.kernels.build(system, label)
         if isinstance(kernel, str):
@@ -130,6 +126,24 @@ class KernelTrials:
             # What came on in the place of something else may cost more than that did.
             return f"longer: {_ready_words(record)}, {before_ns / 1e6:.2f} before"
         return KernelState(granted, system, kernel, look, took_ns)
+
+    def _refusal(self, drops: Sequence[Drop], tree: KconfigTree) -> str | None:
+        """Return what must not go and does by all of `drops`, and by which; `tree`: what they come to.
+
+        Each was looked at in another configuration; together they may leave other dependencies.
+        """
+        needed = {one.option: "without which a kernel was tried" for one in self.needed}
+        for option in sorted(self._rich_on - tree.on):
+            guard = self._policy.protected(option, tree.place(option))
+            why = guard.why if guard is not None else needed.get(option)
+            if why is None:
+                continue
+            again = self.kernels.tree(self._rich_config)
+            for drop in drops:
+                again.give(drop.option, drop.value)
+                if option not in again.on:
+                    return f"CONFIG_{drop.option} would take {option} along, {why}"
+        return None
 
     def compared(
         self, state: KernelState, drops: Sequence[Drop], label: str, *, wanted: Drop | None = None

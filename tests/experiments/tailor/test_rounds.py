@@ -449,7 +449,7 @@ def test_what_a_kernel_was_longer_without_goes_with_no_others(shop: Workshop, tm
     first = trials.first(kernels.with_options({}))
     trials.needed.append(Needed("ALPHA", "longer"))
     outcome = trials.attempt([Drop("ALPHA", (), (), (), 0, 0, Use.NEVER)], "cut 2", first.ready_ns)
-    assert outcome == "ALPHA would go, without which a kernel was tried"
+    assert outcome == "CONFIG_ALPHA would take ALPHA along, without which a kernel was tried"
 
 
 def test_protection_that_would_go_by_what_other_drops_left_stays(shop: Workshop, tmp_path: Path) -> None:
@@ -459,13 +459,14 @@ def test_protection_that_would_go_by_what_other_drops_left_stays(shop: Workshop,
     (tree / "Kconfig").write_text((tree / "Kconfig").read_text() + seccomp)
     system = small(tmp_path, tree, *(without(name, later_ns=-1 * MS) for name in PARTS))
     result = tailored(shop, system, new_run(tmp_path))
-    assert "SECCOMP" in result.on_after and len({"ALPHA", "BETA"} & result.on_after) == 1
+    assert "SECCOMP" in result.on_after and {"ALPHA", "BETA"} & result.on_after == {"BETA"}
+    assert [label for label, _ in labels(result)] == ["as it is", "cut 1"], "no build is spent on finding out"
     kernels = Kernels(shop, system, system.kernel.build or pytest.fail("no build"))
     boots = FamilyBoots(Engine(new_run(tmp_path / "more")), shop, (1, 2, 3), wall=False)
     trials = KernelTrials(shop, new_run(tmp_path / "trials"), kernels, boots, Policy(system), 9)
     first = trials.first(kernels.with_options({}))
     both = [Drop(name, (), (), (), 0, 0, Use.NEVER) for name in ("ALPHA", "BETA")]
-    assert trials.attempt(both, "both", first.ready_ns) == "SECCOMP would go, " + (
+    assert trials.attempt(both, "both", first.ready_ns) == "CONFIG_BETA would take SECCOMP along, " + (
         "access-control: goes only by name (--give-up SECCOMP)"
     )
     assert trials.attempt(both[:1], "one", first.ready_ns, wanted=both[1]) == (
