@@ -184,11 +184,13 @@ def workers_of(client: Client) -> dict[str, dict[str, Any]]:
     return found
 
 
-def had_tasks(client: Client, worker: str) -> bool:
+def had_tasks(client: Client, worker: str, is_wanted: Callable[[str], bool]) -> bool:
     """Return whether a worker that is gone took work with it; True where nobody knows. Raises OSError.
 
-    Work is what it had to do, or had done and nobody had fetched yet. One that was told to end, and had neither, has
-    taken nothing with it.
+    Work is what it had to do, or had done where that `is_wanted` by the task's name: the scheduler hears a little later
+    than the client that an answer was fetched. One that was told to end, and had neither, has taken nothing with it.
     """
     went = [event for _, event in client.get_events(worker) if event.get("action") == "remove-worker"]
-    return not went or any(went[-1][tasks] for tasks in ("processing-tasks", "lost-computed-tasks"))
+    if not went:
+        return True
+    return bool(went[-1]["processing-tasks"]) or any(is_wanted(str(task)) for task in went[-1]["lost-computed-tasks"])

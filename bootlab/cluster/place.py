@@ -132,6 +132,7 @@ class Cluster:
         `call`: the function that runs there, and what it is given besides the task's name.
         """
         done = threading.Event()
+        self._roster.asked(task)
         future = self._submit(task, call, workers)
         future.add_done_callback(lambda _: done.set())
         try:
@@ -144,7 +145,9 @@ class Cluster:
                 if not self._roster.any_alive(workers):
                     future.cancel()
                     return None
-            return future.result(timeout=120)
+            answer = future.result(timeout=120)
+            self._roster.answered(task, answer.worker)
+            return answer
         except (CancelledError, CommClosedError, TimeoutError) as error:
             if cancelled():
                 raise Interrupted("interrupted") from error

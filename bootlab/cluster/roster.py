@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -89,6 +90,8 @@ class Roster:
         self._slow = set[str]()
         self._runs = set[Path]()
         self._lost = 0
+        self._answers: dict[str, str | None] = {}
+        """Task -> the worker that answered, None before that."""
 
     @property
     def address(self) -> str:
@@ -196,6 +199,18 @@ class Roster:
                 self._slow.add(worker)
                 self.tell(f"slow: {self.name(worker)}: {its:.1f} s a boot, the others {usual:.1f} s")
 
+    def asked(self, task: str) -> None:
+        """Note a task that a worker is asked to do."""
+        self._answers[task] = None
+
+    def answered(self, task: str, worker: str) -> None:
+        """Note whose answer to a task was fetched."""
+        self._answers[task] = worker
+
+    def _is_wanted_of(self, worker: str, task: str) -> bool:
+        # An answer that another worker gave instead was lost with this one.
+        return task in self._answers and self._answers[task] != worker
+
     def tell_at_end(self, sent_bytes: int) -> None:
         """Say how the boots were spread, where there were any, and write it into each run that has some."""
         with self._lock:
@@ -238,7 +253,10 @@ class Roster:
             if now or time.monotonic() - self._refreshed > _REFRESH_S:
                 try:
                     found = workers_of(self._client)
-                    gone = {one: had_tasks(self._client, one) for one in self._workers.keys() - found.keys()}
+                    gone = {
+                        one: had_tasks(self._client, one, partial(self._is_wanted_of, one))
+                        for one in self._workers.keys() - found.keys()
+                    }
                 except (OSError, RuntimeError, ValueError, TypeError) as error:
                     raise BootFailed(
                         f"{self.address}: the scheduler is gone",
