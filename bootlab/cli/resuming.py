@@ -45,10 +45,8 @@ class Question(Generic[AskedT]):
             )
 
     def begin(self, store: Store, asked: AskedT, *, file: str = "") -> Run:
-        """Return the run that goes on, or a new one, which keeps what is `asked` of it. Raises StoreError."""
-        if self.resumed is not None:
-            return store.ask_again(self.resumed, asked.model_dump())
-        return store.start(self.kind, self.system, asked.model_dump(), file=file)
+        """Return the run that goes on, or a new one that keeps what is `asked` of it. Raises StoreError."""
+        return self.resumed or store.start(self.kind, self.system, asked.model_dump(), file=file)
 
 
 def settle(

@@ -142,13 +142,8 @@ def tailor(
     policy = Policy(value, asked.keep, asked.give_up)
     with kept(run, system), naming(system), chosen.open(tell) as place:
         tailoring = Tailoring(shop, value, run, policy, builds=asked.builds, place=place)
-        try:
-            tailored = tailoring.tailor(_values(asked.values))
-        except InputError:
-            if question.resumed is not None:
-                # What cannot be is not asked again by the next one that goes on.
-                store.ask_again(run, question.resumed.asked)
-            raise
+        # What cannot be is not asked again by the next call that goes on.
+        tailored = tailoring.tailor(_values(asked.values), accepted=lambda: run.keep_asked(asked.model_dump()))
     written = _write(tailored, run.path / CONFIG, output)
     result = tailor_result(
         tailored,

@@ -116,6 +116,11 @@ class Run:
         """Return where the findings of an audit are: of a run of that kind, or of a profile that was audited later."""
         return self.path / _AUDIT
 
+    def keep_asked(self, asked: dict[str, Any]) -> None:
+        """Keep what a run that goes on is asked now, for whoever goes on with it again. Raises StoreError."""
+        if asked != self.asked:
+            _write_about(replace(self, asked=asked))
+
     def resumed_by(self, system: object) -> str | None:
         """Return the command that goes on with this run of a system file; None for one that cannot go on."""
         verb = _RESUMED_BY.get(self.kind)
@@ -215,8 +220,8 @@ class Store:
         try:
             self.root.mkdir(parents=True, exist_ok=True)
             path = self._claim(f"{system}-{kind}")
-            said = {"kind": kind, "system": system, "started": started, "asked": asked}
-            write_json(path / _ABOUT, {**said, "file": file} if file else said)
+            run = Run(path, kind, system, started, asked, file)
+            _write_about(run)
             line = json.dumps({"run": path.name, "kind": kind, "system": system, "started": started})
             # One write of one short line to an O_APPEND file is whole even when two runs start at once.
             descriptor = os.open(self.root / INDEX, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
@@ -226,15 +231,7 @@ class Store:
                 os.close(descriptor)
         except OSError as error:
             raise store_error(self.root, error) from error
-        return Run(path, kind, system, started, asked, file)
-
-    def ask_again(self, run: Run, asked: dict[str, Any]) -> Run:
-        """Return a run that goes on with what is asked now, which it keeps. Raises StoreError."""
-        again = replace(run, asked=asked)
-        if asked != run.asked:
-            said = {"kind": run.kind, "system": run.system, "started": run.started, "asked": asked}
-            write_json(run.path / _ABOUT, {**said, "file": run.file} if run.file else said)
-        return again
+        return run
 
     def runs(self) -> list[Listed]:
         """Return every run there is, oldest first: as the index has it, or its own directory where that says nothing.
@@ -344,3 +341,8 @@ def _listed(path: Path) -> Listed:
     except StoreError:
         return Listed(path, UNKNOWN, "", "")
     return Listed(path, run.kind, run.system, run.started)
+
+
+def _write_about(run: Run) -> None:
+    said = {"kind": run.kind, "system": run.system, "started": run.started, "asked": run.asked}
+    write_json(run.path / _ABOUT, {**said, "file": run.file} if run.file else said)

@@ -10,7 +10,7 @@ from bootlab.system.content import Compression, Content, FileSystem, Initramfs, 
 from bootlab.system.disk_image import DiskImage
 from bootlab.system.disk_model import DiskModel
 from bootlab.system.file import read_system
-from bootlab.system.kernel import NULL_WORD, Kernel, KernelBuild, KernelEntry, add_words, without_null
+from bootlab.system.kernel import NULL_WORD, Kernel, KernelBuild, KernelEntry, add_words, cmdline_value, without_null
 from bootlab.system.machine import (
     Accelerator,
     Attachment,
@@ -120,6 +120,7 @@ __all__ = [
     "VmmProgram",
     "Snapshot",
     "add_words",
+    "cmdline_value",
     "moved_ticks_ns",
     "pressed_ns",
     "read_system",

@@ -22,6 +22,12 @@ def add_words(cmdline: str, *words: str) -> str:
     return " ".join(part for part in (own, *words, rest) if part).strip()
 
 
+def cmdline_value(cmdline: str, key: str) -> str | None:
+    """Return the last value of `key=value` on a command line, or None."""
+    values = [word.partition("=")[2] for word in cmdline.split() if word.startswith(f"{key}=")]
+    return values[-1] if values else None
+
+
 def without_null(cmdline: str) -> str:
     """Return a kernel command line without the words of a null change."""
     return " ".join(word for word in cmdline.split(" ") if not word.startswith(f"{NULL_WORD}="))

@@ -42,18 +42,6 @@ def test_a_run_goes_on_with_what_it_was_asked(tmp_path: Path) -> None:
     assert len(store.runs()) == 1, "nothing new has begun"
 
 
-def test_a_run_keeps_what_it_is_asked_when_it_goes_on(tmp_path: Path) -> None:
-    """Interrupted once more, it goes on with that: the call that is shown then has no options."""
-    store = Store(tmp_path)
-    begun(store)
-    again = settle(store, "last", RunKind.TRY, "made-up", NOW, [])
-    run = again.begin(store, Asked(seeds=9, system="then"))
-    assert run.asked == {"seeds": 9, "system": "then"}
-    later = settle(store, "last", RunKind.TRY, "made-up", NOW, [])
-    assert later.asked == Asked(seeds=9, system="then")
-    assert later.resumed is not None and (later.resumed.file, later.resumed.started) == (run.file, run.started)
-
-
 @pytest.mark.parametrize(
     ("kind", "system", "options", "said"),
     [

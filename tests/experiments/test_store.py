@@ -66,6 +66,20 @@ def test_a_moved_run_knows_where_its_boots_are(tmp_path: Path) -> None:
     }
 
 
+def test_a_run_keeps_what_it_is_asked_when_it_goes_on(tmp_path: Path) -> None:
+    """Interrupted once more, it goes on with that: the call that is shown then has no options."""
+    store = Store(tmp_path)
+    run = store.start(RunKind.TAILOR, "small", {"builds": 6}, file="small.toml")
+    run.keep_asked({"builds": 9})
+    again = store.find("last")
+    assert (again.asked, again.file, again.started, again.kind) == (
+        {"builds": 9}, "small.toml", run.started, RunKind.TAILOR,
+    )  # fmt: skip
+    before = (run.path / "run.json").stat().st_mtime_ns
+    again.keep_asked({"builds": 9})
+    assert (run.path / "run.json").stat().st_mtime_ns == before
+
+
 def test_an_unfinished_boot_is_moved_aside(tmp_path: Path) -> None:
     run = Store(tmp_path).start(RunKind.TRY, "alpha", {})
     first = run.boot_directory("baseline-s1")

@@ -24,6 +24,11 @@ _OPTIONS: Final = "linux/kconfig.h"
 _DEADLINE_S: Final = 120.0
 
 
+FunctionBytes = Callable[[Mapping[str, str]], int | None]
+"""Returns how long a function is with some options (option -> value, `n` is off) otherwise than they are; None where
+the object does not compile so."""
+
+
 class FunctionLengths:
     """How long functions of a kernel would be, of the objects in a folder, which nobody else may build in meanwhile.
 
@@ -34,13 +39,10 @@ class FunctionLengths:
         self._objects = objects
         self._make = make
 
-    def of(
-        self, name: str, function: str, config: Mapping[str, str]
-    ) -> Callable[[Mapping[str, str]], int | None] | None:
+    def of(self, name: str, function: str, config: Mapping[str, str]) -> FunctionBytes | None:
         """Return what tells how long a function of an object is with some options other than a configuration has.
 
-        It is given option -> value, where `n` is off, and returns None where the object does not compile so. There is
-        none for an object that cannot be made by itself.
+        None for an object that cannot be made by itself.
         """
         try:
             command = self._command(name)

@@ -5,18 +5,17 @@ instructions a page. The function that grew is seen by its instructions, the opt
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from bootlab.build.kernel.recompiled import FunctionBytes
 from bootlab.experiments.tailor.unused_options import Drop
 
 _WORTH: Final = 100
 """An object has grown by so much of the boot up to ready, one part of these: each option to blame takes a build."""
 Executed = Mapping[tuple[str, str], int]
 """(path of an object, function) -> its own instructions up to ready."""
-FunctionBytes = Callable[[Mapping[str, str]], int | None]
-"""Returns how long a function is with some options otherwise than they are now; None where that does not compile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +36,8 @@ class GrownCode:
     """The one of them that is as it was again, because that is shorter."""
     detail: str = ""
     """What was tried, in words."""
+    uncompiled: tuple[str, ...] = ()
+    """Options of that cut with which as they were the object does not compile by itself: nobody knows of them."""
 
     @property
     def is_open(self) -> bool:
@@ -73,15 +74,26 @@ def find_suspects(
     now = length({})
     if not now:
         return replace(grown, detail="its object does not compile again by itself, so no option can be blamed")
-    found = []
+    found, uncompiled = list[str](), list[str]()
     for drop in sorted(drops, key=lambda one: (one.instructions, one.option)):
         touched = {drop.option, *drop.lost, *drop.gained}
         if drop.instructions >= grown.after - grown.before or touched.isdisjoint(reads):
             continue
-        if length({option: before.get(option, "n") for option in touched}) not in (None, now):
+        other = length({option: before.get(option, "n") for option in touched})
+        if other is None:
+            uncompiled.append(drop.option)
+        elif other != now:
             found.append(drop.option)
-    unseen = "" if found else "no option of that cut changes the function's length"
-    return replace(grown, suspects=tuple(found), detail=unseen)
+    grown = replace(grown, suspects=tuple(found), uncompiled=tuple(uncompiled))
+    if found:
+        return grown
+    words = ["no option of that cut changes the function's length", *[uncompiled_words(grown)] * bool(uncompiled)]
+    return replace(grown, detail="; ".join(words))
+
+
+def uncompiled_words(grown: GrownCode) -> str:
+    """Return which options nobody knows of, in words."""
+    return f"not compiled by itself, so not known: {', '.join(grown.uncompiled)}"
 
 
 def _of(executed: Executed, path: str) -> int:

@@ -94,6 +94,11 @@ class TailorResult(Document):
     """The image, in the cache."""
     run: str
 
+    @property
+    def gone(self) -> int:
+        """Options that were on and are off, by name or along with others."""
+        return self.options_before - self.options_after + len(self.gained)
+
 
 def tailor_result(
     tailored: Tailored, *, config: str, reasons: str, run: str, keep: list[str], give_up: list[str]

@@ -5,7 +5,7 @@ by doing the same again. What a boot or its check fails without is found by halv
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Final
@@ -20,7 +20,7 @@ from bootlab.experiments.engine import Engine
 from bootlab.experiments.family_boots import FamilyBoots
 from bootlab.experiments.store import Run
 from bootlab.experiments.tailor.attempts import Attempt, Attempts, find_attempts
-from bootlab.experiments.tailor.grown_code import GrownCode, find_grown, find_suspects
+from bootlab.experiments.tailor.grown_code import GrownCode, find_grown, find_suspects, uncompiled_words
 from bootlab.experiments.tailor.ifdef_use import find_guarded
 from bootlab.experiments.tailor.kept_searches import Searches
 from bootlab.experiments.tailor.kernel_trials import KernelTrials
@@ -83,14 +83,15 @@ class Tailoring:
         self._as_were = dict[tuple[object, str], str]()
         self._untried = list[str]()
 
-    def tailor(self, values: Sequence[Value] = ()) -> Tailored:
-        """Return the tailored system. `values`: those to be tried in the end, one by one.
+    def tailor(self, values: Sequence[Value] = (), *, accepted: Callable[[], None] = lambda: None) -> Tailored:
+        """Return the tailored system. `values`: those to be tried in the end; `accepted` is called once they may be.
 
         Raises InputError for a system that cannot be tailored, or whose check is flaky, and for a value that its option
         never has; BootFailed when a machine was killed from outside.
         """
         build = expect_tailorable(self._system)
         self._kernels = Kernels(self._shop, self._system, build, values)
+        accepted()
         self._trials = KernelTrials(self._shop, self._run, self._kernels, self._boots, self._policy, self._builds)
         rich = self._kernels.with_options({})
         before = self._trials.steady(rich)
@@ -149,7 +150,9 @@ class Tailoring:
         earlier = {one.option for one in before.drops}
         drops = [one for one in after.drops if one.option not in earlier]
         reads = {one.path: one.reads for one in after.look.use.objects.objects}
-        config = {one: parse_config(state.config) for one, state in (("before", before), ("after", after))}
+        was, now = parse_config(before.config), parse_config(after.config)
+        # What an option brings along is also its numbers, which mean nothing while it is off.
+        compiled = {**{option: value for option, value in was.items() if value not in ("y", "m")}, **now}
         found = find_grown(before.look.costs.executed(), after.look.costs.executed(), label)
         if not found:
             return
@@ -157,18 +160,18 @@ class Tailoring:
             for one in found:
                 more = f"{one.function} in {one.object}, {one.after - one.before:,} instructions more"
                 self._shop.tell(f"{label}: grew: {more}; looking for the option to blame")
-                length = lengths.of(one.object, one.function, config["after"])
+                length = lengths.of(one.object, one.function, compiled)
                 if length is None:
                     yield replace(one, detail="its object cannot be made by itself, so no option can be blamed")
                 else:
-                    yield find_suspects(one, drops, config["before"], reads[one.object], length)
+                    yield find_suspects(one, drops, was, reads[one.object], length)
 
     def _ungrown(self, state: KernelState) -> KernelState:
         """Return the state with one option as it was again, because that is shorter; itself where none is."""
         for number, one in enumerate(self._grown):
             if not one.is_open:
                 continue
-            words = list[str]()
+            words = [uncompiled_words(one)] * bool(one.uncompiled)
             for option in one.suspects:
                 better, said = self._as_it_was(state, option)
                 words.append(f"{option}: {said}")

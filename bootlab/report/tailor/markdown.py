@@ -60,8 +60,7 @@ def _dropped(result: TailorResult) -> list[str]:
          plain(one.why)]
         for one in most
     ]  # fmt: skip
-    gone = result.options_before - result.options_after + len(result.gained)
-    head = f"turned, {len(most)} of {count(len(result.dropped))} by name; {count(gone)} went in all"
+    head = f"turned, {len(most)} of {count(len(result.dropped))} by name; {count(result.gone)} went in all"
     return [markdown_table([head, "others with it>", "bytes>", "instructions>", "why"], rows)]
 
 

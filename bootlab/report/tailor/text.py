@@ -78,9 +78,8 @@ def _steps(steps: Sequence[TailorStep]) -> Table:
 def _dropped(result: TailorResult) -> list[RenderableType]:
     drops = result.dropped
     shown = sorted(drops, key=lambda drop: (-drop.instructions, -drop.bytes))[:_MOST]
-    gone = result.options_before - result.options_after + len(result.gained)
     size = count(sum(drop.bytes for drop in drops))
-    head = f"dropped: {len(drops)} options by name, {gone} in all; {size} bytes of objects"
+    head = f"dropped: {len(drops)} options by name, {result.gone} in all; {size} bytes of objects"
     rows = [
         [_turned(drop), f"+{len(drop.with_it)}", count(drop.bytes), count(drop.instructions), drop.why]
         for drop in shown

@@ -6,10 +6,9 @@ exactly for one request at a time, and for a doorbell that lies in memory: a dev
     virtio-blk-pci,drive=disk0,serial=disk0,disable-legacy=on,ioeventfd=off,num-queues=1,queue-size=4,indirect_desc=off
 """
 
-import re
 from typing import Final
 
-from bootlab.system import Attachment, ClockKind, Disk, DiskModel, NetworkPeer, System
+from bootlab.system import Attachment, ClockKind, Disk, DiskModel, NetworkPeer, System, cmdline_value
 
 CONFIG_LINE: Final = "exactdisks"
 """What the plugin is told (plugin/trace_format.h)."""
@@ -38,9 +37,6 @@ _WHY_INEXACT = {
     Attachment.AHCI: "an AHCI port takes up to 32 requests at once, and their answers come in the host's order",
     Attachment.USB: "a USB controller is asked through transfer rings, and not by a store that names a disk",
 }
-
-
-_SET_UP_BY_KERNEL = re.compile(r"(?<!\S)ip=(?!off\b|none\b)\S+")
 
 
 def are_exact(system: System) -> bool:
@@ -102,10 +98,10 @@ def inexact_network(system: System) -> list[str]:
     network = system.network
     if system.clock.kind is not ClockKind.VIRTUAL or network is None or network.peer is not NetworkPeer.HOST:
         return []
-    word = _SET_UP_BY_KERNEL.search(system.kernel.cmdline)
-    if word is None:
+    address = cmdline_value(system.kernel.cmdline, "ip")
+    if address in (None, "", "off", "none"):
         return []
     return [
-        f"kernel.cmdline: {word[0]}: the kernel sends frames before init, and QEMU's own network answers when the host "
-        'lets it: the boot will not repeat exactly; network.peer = "bootlab" answers at the same instruction'
+        f"kernel.cmdline: ip={address}: the kernel sends frames before init, and QEMU's own network answers when the "
+        'host lets it: the boot will not repeat exactly; network.peer = "bootlab" answers at the same instruction'
     ]

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 
 from bootlab.errors import InputError
-from bootlab.system import System
+from bootlab.system import System, cmdline_value
 from bootlab.techniques.model.evidence import Measured
 from bootlab.techniques.model.technique import Applies, Change, Layer, everywhere
 
@@ -57,8 +57,7 @@ def has_words(system: System, words: str) -> bool:
 
 def word_value(system: System, key: str) -> str | None:
     """Return the last value of `key=value` on the command line, or None."""
-    values = [word.partition("=")[2] for word in system.kernel.cmdline.split() if word.startswith(f"{key}=")]
-    return values[-1] if values else None
+    return cmdline_value(system.kernel.cmdline, key)
 
 
 def blacklisted(system: System) -> set[str]:

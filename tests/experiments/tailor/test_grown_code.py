@@ -40,7 +40,8 @@ def test_suspects_change_the_function_and_are_worth_less_than_what_grew() -> Non
     ]  # fmt: skip
     before = {"NET": "y", "LIBRARY": "y", "IPV6": "m", "NONE": "y", "MAP": "y"}
     reads = {"LIBRARY", "PRINTK", "MAP", "NONE", "BROKEN"}
-    assert find_suspects(GROWN, drops, before, reads, length).suspects == ("NET",)
+    found = find_suspects(GROWN, drops, before, reads, length)
+    assert (found.suspects, found.uncompiled, found.is_open) == (("NET",), ("BROKEN",), True)
     assert asked == [
         {},
         {"FULL": "n", "NONE": "y"},
@@ -48,9 +49,10 @@ def test_suspects_change_the_function_and_are_worth_less_than_what_grew() -> Non
         {"NET": "y", "IPV6": "m", "LIBRARY": "y"},
         {"MAP": "y"},
     ]
-    assert find_suspects(GROWN, drops[1:2], before, reads, length).detail == (
-        "no option of that cut changes the function's length"
-    )
+    nothing = "no option of that cut changes the function's length"
+    assert find_suspects(GROWN, drops[1:2], before, reads, length).detail == nothing
+    one_broken = find_suspects(GROWN, drops[-1:], before, reads, length).detail
+    assert one_broken == f"{nothing}; not compiled by itself, so not known: BROKEN"
 
 
 @pytest.mark.parametrize("now", [None, 0])

@@ -488,6 +488,7 @@ def test_a_value_that_cannot_be_is_refused_before_anything_is_built(
     value: Value, said: str, shop: Workshop, tree: Path, tmp_path: Path
 ) -> None:
     system, run = small(tmp_path, tree), new_run(tmp_path)
+    accepted = list[str]()
     with pytest.raises(InputError, match=said):
-        Tailoring(shop, system, run, Policy(system), builds=2).tailor([value])
-    assert not run.records()
+        Tailoring(shop, system, run, Policy(system), builds=2).tailor([value], accepted=lambda: accepted.append("yes"))
+    assert not run.records() and not accepted

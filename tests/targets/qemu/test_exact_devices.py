@@ -67,6 +67,7 @@ def test_each_other_disk_is_named_with_its_reason() -> None:
         ("ip=10.0.2.15::10.0.2.2:255.255.255.0::eth0:off", {"network": {}}, True),
         ("ip=off", {"network": {}}, False),
         ("noip=dhcp", {"network": {}}, False),
+        ("ip=dhcp ip=off", {"network": {}}, False),
         ("ip=dhcp", {}, False),
         ("ip=dhcp", {"network": {"peer": "bootlab"}}, False),
         ("ip=dhcp", {"network": {}, "clock": {"kind": "wall"}}, False),
