@@ -14,9 +14,10 @@ from bootlab.errors import BootlabError
 from bootlab.experiments.store import Store
 from bootlab.measure.record import BootRecord, PowerOnRecord
 from bootlab.measure.record_files import read_record
-from bootlab.report.parts.figures import clock_of, ms, short_hashes
-from bootlab.report.parts.markdown import markdown_table, plain, prose
+from bootlab.report.parts.figures import ms
+from bootlab.report.parts.markdown import markdown_table, plain
 from bootlab.timeline import marks as m
+from scripts.publishing.boots_table import made_of
 
 SNAPSHOT: Final = "snapshot"
 _RISKS: Final = {
@@ -100,22 +101,8 @@ def _figure(record: BootRecord, cold: Mapping[str, int | None]) -> str:
     return f"{ms(record.ready_ns)}{share}{waited}"
 
 
-def made_of(records: Sequence[BootRecord]) -> str:
-    """Return on which clock the boots were measured, and the hashes of their inputs."""
-    clocks = dict.fromkeys(clock_of([record]) for record in records)
-    common = {
-        part: digest
-        for part, digest in records[0].hashes.items()
-        if all(record.hashes.get(part) == digest for record in records)
-    }
-    lines = ["; ".join(clocks), f"all: {short_hashes(common)}"] if common else ["; ".join(clocks)]
-    own: dict[str, dict[str, None]] = {}
-    for record in records:
-        # Of one system in several ways there are several inputs of a kind.
-        of_it = own.setdefault(record.system, {})
-        of_it |= {short_hashes({part: one}): None for part, one in record.hashes.items() if part not in common}
-    lines += [f"{plain(name)}: {', '.join(hashes)}" for name, hashes in own.items() if hashes]
-    return prose(f"{'. '.join(lines)}.")
+def _made_of(records: Sequence[BootRecord]) -> str:
+    return made_of([(plain(record.system), [record]) for record in records])
 
 
 def find(store: Store, name: str) -> BootRecord:
@@ -155,10 +142,10 @@ def main() -> int:
         if given.matrix:
             rows = named_runs(given.boots)
             found = {name: [find(store, run) for run in runs] for name, runs in rows.items()}
-            print(f"{matrix(found)}\n\n{made_of([one for boots in found.values() for one in boots])}")
+            print(f"{matrix(found)}\n\n{_made_of([one for boots in found.values() for one in boots])}")
         else:
             boots = [find(store, name) for name in given.boots]
-            print(f"{table(boots)}\n\n{made_of(boots)}")
+            print(f"{table(boots)}\n\n{_made_of(boots)}")
     except BootlabError as error:
         print(f"power-on-table: error: {error.message}", file=sys.stderr)
         return 2

@@ -5,7 +5,13 @@ import shlex
 import subprocess
 import sys
 import tempfile
+from pathlib import Path
 
+from bootlab.errors import BootlabError
+from bootlab.experiments.store import RunKind, Store, read_run
+from bootlab.measure.record import BootRecord
+from bootlab.measure.record_files import read_record
+from scripts.publishing.boots_table import Row, boots_table
 from scripts.publishing.gathered import (
     GATHERED,
     as_measured,
@@ -24,6 +30,7 @@ from scripts.publishing.tables import (
     first_tables,
     inputs_now,
     read_published,
+    run_folder,
     text_hash,
     with_text,
     write_record,
@@ -41,6 +48,12 @@ def _main() -> int:
         dest="run",
         metavar="RUN",
         help="a run on record: its path, number, or last; of a table of several runs the folder that has them",
+    )
+    parser.add_argument(
+        "--keep",
+        metavar="FOLDER",
+        type=Path,
+        help="of tables of several runs: keep the runs there, and take those that are there already",
     )
     parser.add_argument("--list", action="store_true", help="the tables there are, and what measures each")
     parser.add_argument("--check", action="store_true", help="whether they still are what was measured")
@@ -81,7 +94,15 @@ def _main() -> int:
     if asked.run and (by_hand or len(asked.names) != 1):
         print("publish: error: --from is for one table, and not for a gathered one", file=sys.stderr)
         return 2
-    return _record(asked.names, gathered, older=asked.older) if by_hand else _publish(asked.names, tables, asked.run)
+    if asked.keep and (by_hand or asked.run or not all(tables[name].rows for name in asked.names)):
+        print("publish: error: --keep is for tables of several runs", file=sys.stderr)
+        return 2
+    if asked.run and tables[asked.names[0]].rows:
+        print("publish: error: --from is of one run, and this table of several: --keep FOLDER", file=sys.stderr)
+        return 2
+    if by_hand:
+        return _record(asked.names, gathered, older=asked.older)
+    return _publish(asked.names, tables, asked.run, asked.keep)
 
 
 def _record(names: list[str], gathered: dict[str, Recorded], *, older: bool) -> int:
@@ -96,20 +117,50 @@ def _record(names: list[str], gathered: dict[str, Recorded], *, older: bool) -> 
     return 0
 
 
-def _publish(names: list[str], tables: dict[str, Published], run: str | None) -> int:
+def _publish(names: list[str], tables: dict[str, Published], run: str | None, keep: Path | None) -> int:
     measured: dict[str, str] = {}
     try:
         for name in names:
             table, inputs = tables[name], inputs_now(tables[name])
             command = _all(table)
-            if command not in measured:
-                measured[command] = _printed_from(table, run) if run else _measured(table)
-            tables[name] = _written(name, table, measured[command], inputs)
+            if table.rows:
+                said = _measured_rows(table, keep)
+            elif command in measured:
+                said = measured[command]
+            else:
+                said = measured[command] = _printed_from(table, run) if run else _measured(table)
+            tables[name] = _written(name, table, said, inputs)
             write_record(RECORD, tables)
     except subprocess.CalledProcessError as error:
         print(f"publish: error: {shlex.join(error.cmd)} ended with {error.returncode}: {name} stays", file=sys.stderr)
         return 1
+    except (ValueError, BootlabError) as error:
+        print(f"publish: error: {name}: {error}", file=sys.stderr)
+        return 1
     return 0
+
+
+def _measured_rows(table: Published, keep: Path | None) -> str:
+    """Return the table of a run for each row, but for those that are on record in the folder `keep`."""
+    with tempfile.TemporaryDirectory() as folder:
+        kept = keep or Path(folder)
+        boots: dict[str, list[BootRecord]] = {}
+        for command in dict.fromkeys(table.rows.values()):
+            words = shlex.split(command)
+            place = run_folder(kept, words)
+            boots[command] = _kept_boots(place)
+            if not boots[command]:
+                print(f"publish: bootlab {command}", flush=True)
+                subprocess.run([BOOTLAB, *words, "--runs", str(place)], check=True, cwd=ROOT)
+                boots[command] = _kept_boots(place)
+        rows = [Row(name, boots[command]) for name, command in table.rows.items()]
+        return boots_table(rows, table.columns, turned=table.turned)
+
+
+def _kept_boots(place: Path) -> list[BootRecord]:
+    """Return the boots of the last run in a folder; none of a run that was interrupted."""
+    runs = [one.path for one in Store(place).runs() if one.finished or one.kind == RunKind.BOOT]
+    return [read_record(boot) for boot in read_run(runs[-1]).records()] if runs else []
 
 
 def _measured(table: Published) -> str:

@@ -6,11 +6,11 @@ import re
 import shlex
 import textwrap
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 ROOT: Final = Path(__file__).parents[2]
 RECORD: Final = ROOT / "docs" / "published.json"
@@ -31,10 +31,16 @@ class Recorded(BaseModel):
 
 
 class Published(Recorded):
-    """A table that one command, or a script behind several, prints and `scripts/publish` writes."""
+    """A table that `scripts/publish` writes: what one command prints, or figures of the boots of several."""
 
-    command: list[str]
+    command: list[str] = Field(default=[], exclude_if=lambda words: not words)
     """The words after `bootlab`."""
+    rows: dict[str, str] = Field(default={}, exclude_if=lambda rows: not rows)
+    """Of a table of several runs: the name of each row -> the command of its run, after `bootlab`."""
+    columns: dict[str, str] = Field(default={}, exclude_if=lambda columns: not columns)
+    """Its columns: title -> figure, by the words of scripts/publishing/boots_table.py."""
+    turned: bool = Field(default=False, exclude_if=lambda turned: not turned)
+    """Whether such a table has a column for each run, and a row for each figure."""
     before: list[list[str]] = []
     """Those of the commands before it, whose runs come first on record."""
     printer: list[str] = []
@@ -43,6 +49,12 @@ class Published(Recorded):
     """How many of the run's tables stand there, from its first; all of them if not given."""
     techniques: str = Field(default="", exclude_if=lambda names: not names)
     """Names of those there were, of a table whose command looks at all of them."""
+
+    @model_validator(mode="after")
+    def _expect_one_source(self) -> "Published":
+        if bool(self.command) == bool(self.rows) or bool(self.rows) != bool(self.columns):
+            raise ValueError("a table is of one command, or of rows and columns")
+        return self
 
 
 _Kind = TypeVar("_Kind", bound=Recorded)
@@ -97,7 +109,14 @@ def command_line(table: Published) -> str:
 
 def commands(table: Published) -> list[list[str]]:
     """Return the words of each command after `bootlab`, in the order of their runs."""
+    if table.rows:
+        return [shlex.split(one) for one in dict.fromkeys(table.rows.values())]
     return [*table.before, table.command]
+
+
+def run_folder(kept: Path, command: Sequence[str]) -> Path:
+    """Return where the run of a command is kept, in a folder that has those of several."""
+    return kept / hashlib.sha256(shlex.join(command).encode()).hexdigest()[:_DIGITS]
 
 
 def _folded(command: str) -> str:

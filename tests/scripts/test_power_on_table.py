@@ -11,7 +11,7 @@ import pytest
 from bootlab.errors import BootlabError
 from bootlab.experiments.store import Store
 from bootlab.measure.record import BootRecord, EarlyWakeRecord, PowerOnRecord, RestoredRecord
-from scripts.power_on_table import find, made_of, matrix, named_runs, table
+from scripts.power_on_table import find, matrix, named_runs, table
 
 RECORDS = Path(__file__).parents[1] / "data" / "report" / "series-before.json"
 
@@ -69,12 +69,3 @@ def test_a_row_has_a_name_of_its_own_and_runs() -> None:
     for words in (["1"], ["=1"], ["Debian="], ["Debian=1", "Debian=2"]):
         with pytest.raises(BootlabError, match=f"--matrix {words[-1]}: "):
             named_runs(words)
-
-
-def test_what_was_booted_stands_below_what_all_have_in_common_once() -> None:
-    cold = BootRecord.model_validate(json.loads(RECORDS.read_text())[0])
-    other = cold.model_copy(update={"system": "other", "hashes": {**cold.hashes, "kernel": "f" * 64}})
-    text = made_of([cold, other]).replace("\n", " ")
-    assert "virtual clock" in text and "other: kernel ffffffffffff." in text
-    assert f"{cold.system}: kernel {cold.hashes['kernel'][:12]}." in text
-    assert text.count("qemu ") == 1

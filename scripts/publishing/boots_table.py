@@ -1,0 +1,217 @@
+"""The table of several runs: a row for each run, a column for each figure of its boots, and what they were booted on.
+
+A figure of one boot is that of the run's middle boot, so that the figures of a row belong together.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from bootlab.measure.line_and_card_cost import board_terms
+from bootlab.measure.record import BootRecord, DiskRecord, Outcome
+from bootlab.report.parts.figures import (
+    clock_of,
+    count,
+    median_boot,
+    median_ready_ns,
+    mib,
+    ms,
+    percent,
+    ready_times,
+    short_hash,
+    short_hashes,
+)
+from bootlab.report.parts.markdown import markdown_table, plain, prose
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """The boots of one run, by the name that the table has for it."""
+
+    name: str
+    boots: Sequence[BootRecord]
+
+    @property
+    def middle(self) -> BootRecord:
+        """Return the boot whose phases and counts stand in the row."""
+        return median_boot(self.boots)
+
+    @property
+    def ready_ns(self) -> int | None:
+        """Return the median of its boots, in ns since power-on; None where none was ready."""
+        return median_ready_ns(self.boots)
+
+
+def boots_table(rows: Sequence[Row], columns: Mapping[str, str], *, turned: bool = False) -> str:
+    """Return the table, and below it the clock and the inputs that its boots have in common, and of each row.
+
+    `columns` has the words of a figure for each title; `turned`: a column a run and a row a figure. Raises ValueError
+    for a figure that there is none of.
+    """
+    cells = [[figure(words, row, rows) for words in columns.values()] for row in rows]
+    sided = [title if words.startswith(_LEFT) else f"{title}>" for title, words in columns.items()]
+    if turned:
+        lines = [[title, *(one[index] for one in cells)] for index, title in enumerate(columns)]
+        whole = markdown_table(["", *(f"{row.name}>" for row in rows)], lines)
+    else:
+        whole = markdown_table(["", *sided], [[row.name, *one] for row, one in zip(rows, cells, strict=True)])
+    return f"{whole}\n\n{made_of([(row.name, row.boots) for row in rows])}\n"
+
+
+def made_of(rows: Sequence[tuple[str, Sequence[BootRecord]]]) -> str:
+    """Return on which clock the boots of each name were measured, and the hashes of their inputs."""
+    every = [record for _, boots in rows for record in boots]
+    same = len({(one.clock, one.ns_per_instruction, one.cpu, one.accelerator, one.price is None) for one in every}) == 1
+    clocks = [clock_of(every)] if same else list(dict.fromkeys(clock_of(boots) for _, boots in rows))
+    common = {
+        part: digest
+        for part, digest in every[0].hashes.items()
+        if all(record.hashes.get(part) == digest for record in every)
+    }
+    lines = ["; ".join(clocks), f"all: {short_hashes(common)}"] if common else ["; ".join(clocks)]
+    own: dict[str, dict[str, None]] = {}
+    for name, boots in rows:
+        # Of one name in several ways there are several inputs of a kind.
+        of_it = own.setdefault(name, {})
+        for record in boots:
+            of_it |= {short_hashes({part: one}): None for part, one in record.hashes.items() if part not in common}
+    lines += [f"{name}: {', '.join(hashes)}" for name, hashes in own.items() if hashes]
+    return prose(f"{'. '.join(lines)}.")
+
+
+def figure(words: str, row: Row, rows: Sequence[Row]) -> str:
+    """Return the figure of a row that `words` ask for, empty where its boots have none. Raises ValueError."""
+    kind, _, of = words.partition(" ")
+    names = [name.strip() for name in of.split(",") if name.strip()]
+    if kind in _OF_NAMES and names:
+        return _OF_NAMES[kind](row.middle, names)
+    if kind in _OF_ROW and not names:
+        return _OF_ROW[kind](row, rows)
+    known = [*_OF_ROW, *(f"{kind} NAME" for kind in _OF_NAMES)]
+    raise ValueError(f"{words}: no such figure of a boot; there are: {', '.join(known)}")
+
+
+def _range(row: Row, _rows: Sequence[Row]) -> str:
+    times = ready_times(row.boots)
+    return f"{ms(min(times))} to {ms(max(times))}" if times and min(times) != max(times) else ms(row.ready_ns)
+
+
+def _saved(row: Row, since: Row) -> str:
+    if row is since or row.ready_ns is None or since.ready_ns is None:
+        return ""
+    return ms(since.ready_ns - row.ready_ns)
+
+
+def _above(row: Row, rows: Sequence[Row]) -> Row:
+    return rows[max(0, next(index for index, one in enumerate(rows) if one is row) - 1)]
+
+
+def _times(row: Row, rows: Sequence[Row]) -> str:
+    first = rows[0].ready_ns
+    return f"{first / row.ready_ns:.2f}x" if row is not rows[0] and first and row.ready_ns else ""
+
+
+def _waited(record: BootRecord, names: Sequence[str]) -> str:
+    terms = board_terms(record)
+    if terms is None:
+        return ""
+    told = {
+        "bootloader line": terms.loader_line_ns,
+        "bootloader card": terms.loader_card_ns,
+        "kernel line": terms.kernel_line_ns,
+        "kernel card": terms.kernel_card_ns,
+    }
+    if unknown := set(names) - set(told):
+        raise ValueError(f"waited {', '.join(sorted(unknown))}: a board waits for: {', '.join(told)}")
+    known = [told[name] for name in names if told[name] is not None]
+    return ms(sum(one for one in known if one is not None)) if known else ""
+
+
+def _phases(record: BootRecord, names: Sequence[str]) -> str:
+    found = [phase.duration_ns for phase in record.phases if phase.name in names]
+    return ms(sum(found)) if found else ""
+
+
+def _read_in(record: BootRecord, names: Sequence[str]) -> str:
+    found = [phase.read_bytes for phase in record.phases if phase.name in names and phase.read_bytes is not None]
+    return count(sum(found)) if found else ""
+
+
+def _between(record: BootRecord, names: Sequence[str]) -> str:
+    if len(names) != 2:
+        raise ValueError(f"between {', '.join(names)}: between two marks")
+    begin, end = (record.marks.get(name) for name in names)
+    return "" if begin is None or end is None else ms(end - begin)
+
+
+def _sizes(record: BootRecord, names: Sequence[str]) -> int | None:
+    found = [record.sizes[name] for name in names if name in record.sizes]
+    return sum(found) if found else None
+
+
+def _kib(record: BootRecord, names: Sequence[str]) -> str:
+    size = _sizes(record, names)
+    return "" if size is None else count(size // 1024)
+
+
+def _exits(record: BootRecord, names: Sequence[str]) -> str:
+    return count(sum(record.charges[name].count for name in names if name in record.charges)) if record.charges else ""
+
+
+def _hashes(record: BootRecord, names: Sequence[str]) -> str:
+    return ", ".join(short_hash(record.hashes[name]) for name in names if name in record.hashes)
+
+
+def _facts(record: BootRecord, names: Sequence[str]) -> str:
+    return ", ".join(plain(record.facts[name]) for name in names if name in record.facts)
+
+
+def _of_disks(of_one: Callable[[DiskRecord], int], said: Callable[[int], str]) -> Callable[[Row, Sequence[Row]], str]:
+    def told(row: Row, _rows: Sequence[Row]) -> str:
+        return said(sum(of_one(disk) for disk in row.middle.disks)) if row.middle.disks else ""
+
+    return told
+
+
+def _share(row: Row, rows: Sequence[Row]) -> str:
+    return percent(row.ready_ns, rows[0].ready_ns)
+
+
+def _outcome(row: Row, _rows: Sequence[Row]) -> str:
+    wrong = [one.outcome for one in row.boots if one.outcome is not Outcome.READY]
+    return wrong[0].value if wrong else "ready"
+
+
+_LEFT: Final = ("hash ", "fact ", "outcome")
+_OF_ROW: Final[Mapping[str, Callable[[Row, Sequence[Row]], str]]] = {
+    "ready": lambda row, _: ms(row.ready_ns),
+    "range": _range,
+    "boots": lambda row, _: count(len(row.boots)),
+    "saved": lambda row, rows: _saved(row, rows[0]),
+    "saved-here": lambda row, rows: _saved(row, _above(row, rows)),
+    "times-less": _times,
+    "share": _share,
+    "outcome": _outcome,
+    "loaded": lambda row, _: ms(row.middle.total_ns),
+    "idle": lambda row, _: ms(row.middle.idle_ns),
+    "instructions": lambda row, _: count(row.middle.instructions),
+    "price": lambda row, _: ms(None if row.middle.price is None else row.middle.price.total_ns),
+    "reads": _of_disks(lambda disk: disk.reads, count),
+    "read-mib": _of_disks(lambda disk: disk.read_bytes, mib),
+    "writes": _of_disks(lambda disk: disk.writes, count),
+    "flushes": _of_disks(lambda disk: disk.flushes, count),
+    "disk-busy": _of_disks(lambda disk: disk.busy_ns, ms),
+}
+_OF_NAMES: Final[Mapping[str, Callable[[BootRecord, Sequence[str]], str]]] = {
+    "phase": _phases,
+    "read-in": _read_in,
+    "mark": lambda record, names: ms(record.marks.get(names[0])),
+    "between": _between,
+    "timing": lambda record, names: ms(record.timings_ns.get(names[0])),
+    "waited": _waited,
+    "bytes": lambda record, names: count(_sizes(record, names)),
+    "kib": _kib,
+    "exits": _exits,
+    "hash": _hashes,
+    "fact": _facts,
+}
