@@ -97,6 +97,14 @@ def test_a_command_wider_than_a_window_stands_in_a_block_of_its_own() -> None:
     assert all(len(line) <= 120 and line.startswith("    ") for line in folded)
 
 
+@pytest.mark.parametrize("length", range(60, 112))
+def test_an_option_keeps_its_value(length: int) -> None:
+    command = ["boot", "x" * length, "--set", "rootfs.kept_ram.verify=header", "-n", "3"]
+    lines = command_line(Published(document="README.md", command=command, inputs={})).split("\n")
+    assert not any(line.rstrip(" \\").endswith(("--set", "-n")) for line in lines)
+    assert "\N{NO-BREAK SPACE}" not in "".join(lines)
+
+
 @pytest.mark.parametrize("length", range(80, 115))
 def test_an_option_stays_on_one_line(length: int) -> None:
     table = Published(document="README.md", command=["try", "x" * length, "--no-alone", "--nulls", "3"], inputs={})

@@ -7,8 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from bootlab.experiments.family import timings_of
 from bootlab.measure.line_and_card_cost import board_terms
 from bootlab.measure.record import BootRecord, DiskRecord, Outcome
+from bootlab.measure.statistics.series import median_ns
 from bootlab.report.parts.figures import (
     clock_of,
     count,
@@ -68,7 +70,7 @@ def made_of(rows: Sequence[tuple[str, Sequence[BootRecord]]]) -> str:
         for part, digest in every[0].hashes.items()
         if all(record.hashes.get(part) == digest for record in every)
     }
-    lines = ["; ".join(clocks), f"all: {short_hashes(common)}"] if common else ["; ".join(clocks)]
+    lines = ["; ".join(clocks), f"All: {short_hashes(common)}"] if common else ["; ".join(clocks)]
     own: dict[str, dict[str, None]] = {}
     for name, boots in rows:
         # Of one name in several ways there are several inputs of a kind.
@@ -85,15 +87,25 @@ def figure(words: str, row: Row, rows: Sequence[Row]) -> str:
     names = [name.strip() for name in of.split(",") if name.strip()]
     if kind in _OF_NAMES and names:
         return _OF_NAMES[kind](row.middle, names)
+    if kind == _TIMING and names:
+        return _timing(row, names[0])
     if kind in _OF_ROW and not names:
         return _OF_ROW[kind](row, rows)
-    known = [*_OF_ROW, *(f"{kind} NAME" for kind in _OF_NAMES)]
+    known = [*_OF_ROW, *(f"{kind} NAME" for kind in (*_OF_NAMES, _TIMING))]
     raise ValueError(f"{words}: no such figure of a boot; there are: {', '.join(known)}")
 
 
 def _range(row: Row, _rows: Sequence[Row]) -> str:
     times = ready_times(row.boots)
     return f"{ms(min(times))} to {ms(max(times))}" if times and min(times) != max(times) else ms(row.ready_ns)
+
+
+def _timing(row: Row, name: str) -> str:
+    times = timings_of(row.boots).get(name, [])
+    if not times:
+        return ""
+    middle = ms(median_ns(times))
+    return middle if min(times) == max(times) else f"{middle} ({ms(min(times))} to {ms(max(times))})"
 
 
 def _saved(row: Row, since: Row) -> str:
@@ -182,6 +194,7 @@ def _outcome(row: Row, _rows: Sequence[Row]) -> str:
     return wrong[0].value if wrong else "ready"
 
 
+_TIMING: Final = "timing"
 _LEFT: Final = ("hash ", "fact ", "outcome")
 _OF_ROW: Final[Mapping[str, Callable[[Row, Sequence[Row]], str]]] = {
     "ready": lambda row, _: ms(row.ready_ns),
@@ -207,7 +220,6 @@ _OF_NAMES: Final[Mapping[str, Callable[[BootRecord, Sequence[str]], str]]] = {
     "read-in": _read_in,
     "mark": lambda record, names: ms(record.marks.get(names[0])),
     "between": _between,
-    "timing": lambda record, names: ms(record.timings_ns.get(names[0])),
     "waited": _waited,
     "bytes": lambda record, names: count(_sizes(record, names)),
     "kib": _kib,

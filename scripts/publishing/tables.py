@@ -16,6 +16,7 @@ ROOT: Final = Path(__file__).parents[2]
 RECORD: Final = ROOT / "docs" / "published.json"
 WINDOW: Final = 120
 _DIGITS: Final = 16
+_GLUE: Final = "\N{NO-BREAK SPACE}"
 _STRING_OR_COMMENT: Final = re.compile(r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'|/\*.*?\*/|//[^\n]*', re.S)
 
 
@@ -44,7 +45,10 @@ class Published(Recorded):
     before: list[list[str]] = []
     """Those of the commands before it, whose runs come first on record."""
     printer: list[str] = []
-    """The script that prints the table of all these runs, with its words; of the last one its report if empty."""
+    """The script that prints the table of all these runs, with its words; of the last one its report if empty.
+
+    Without a command and rows it makes its runs itself.
+    """
     tables: int | None = None
     """How many of the run's tables stand there, from its first; all of them if not given."""
     techniques: str = Field(default="", exclude_if=lambda names: not names)
@@ -52,8 +56,11 @@ class Published(Recorded):
 
     @model_validator(mode="after")
     def _expect_one_source(self) -> "Published":
-        if bool(self.command) == bool(self.rows) or bool(self.rows) != bool(self.columns):
-            raise ValueError("a table is of one command, or of rows and columns")
+        alone = bool(self.printer) and not self.before
+        if (self.command and self.rows) or not (self.command or self.rows or alone):
+            raise ValueError("a table is of one command, of rows and columns, or of a script of its own")
+        if bool(self.rows) != bool(self.columns):
+            raise ValueError("rows go with columns, and columns with rows")
         return self
 
 
@@ -111,7 +118,7 @@ def commands(table: Published) -> list[list[str]]:
     """Return the words of each command after `bootlab`, in the order of their runs."""
     if table.rows:
         return [shlex.split(one) for one in dict.fromkeys(table.rows.values())]
-    return [*table.before, table.command]
+    return [*table.before, table.command] if table.command else []
 
 
 def run_folder(kept: Path, command: Sequence[str]) -> Path:
@@ -121,14 +128,15 @@ def run_folder(kept: Path, command: Sequence[str]) -> Path:
 
 def _folded(command: str) -> str:
     lines = textwrap.wrap(
-        command,
+        # An option keeps its value.
+        re.sub(r"(?<= )(-[-a-z]+) (?=[^- ])", rf"\1{_GLUE}", command),
         WINDOW - len(" \\"),
         initial_indent=" " * 4,
         subsequent_indent=" " * 8,
         break_long_words=False,
         break_on_hyphens=False,
     )
-    return " \\\n".join(lines)
+    return " \\\n".join(lines).replace(_GLUE, " ")
 
 
 def text_of(name: str, document: str) -> str | None:

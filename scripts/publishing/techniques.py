@@ -20,7 +20,7 @@ def techniques_now() -> list[str]:
 
 def takes_whole_catalogue(table: Published) -> bool:
     """Return whether its command looks at every technique: it names a system and no technique or plan."""
-    verb, *words = table.command
+    verb, *words = table.command or [""]
     return verb in _WHOLE and len([word for word in words if not word.startswith("-")]) == 1 and "--plan" not in words
 
 

@@ -146,7 +146,7 @@ def _asked(record: BootRecord) -> str:
 
 
 def _exact(rows: Sequence[Row]) -> Iterator[str]:
-    titles = ["init", "init executed", "goal", "moves by", "ours", "all ready", "moves by", "ours"]
+    titles = ["init", "init executed", "goal", "moves by", "bootlab", "all ready", "moves by", "bootlab"]
     for title, names in GROUPS.items():
         group = [row for row in rows if row.name in names]
         lines = []

@@ -1,0 +1,117 @@
+"""A published table of several runs: a row for each run, the figures asked for, and what all of it was booted on.
+
+The records are a fixture with made-up figures; no figure here was measured.
+"""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from bootlab.measure.record import BootRecord, ChargeRecord
+from scripts.publishing.boots_table import Row, boots_table, figure
+from scripts.publishing.run import _kept_boots, _measured_rows
+from scripts.publishing.tables import Published, command_line, commands, run_folder
+from scripts.publishing.techniques import takes_whole_catalogue
+
+RECORDS = Path(__file__).parents[1] / "data" / "report" / "series-before.json"
+
+
+def record(ready_ns: int, **changes: object) -> BootRecord:
+    one = BootRecord.model_validate(json.loads(RECORDS.read_text())[0])
+    return one.model_copy(update={"marks": {**one.marks, "ready": ready_ns}, **changes})
+
+
+def row(name: str, *ready_ns: int, **changes: object) -> Row:
+    return Row(name, [record(one, **changes) for one in ready_ns])
+
+
+def test_each_run_is_a_row_with_the_figures_asked_for() -> None:
+    rows = [row("as it is", 9_000_000, 7_000_000, 8_000_000), row("changed", 4_000_000)]
+    columns = {"boots": "boots", "ready": "ready", "from, to": "range", "saved": "saved", "times": "times-less"}
+    lines = boots_table(rows, columns).splitlines()
+    assert lines[:4] == [
+        "| | boots | ready | from, to | saved | times |",
+        "|---|---:|---:|---:|---:|---:|",
+        "| as it is | 3 | 8.00 | 7.00 to 9.00 | | |",
+        "| changed | 1 | 4.00 | 4.00 | 4.00 | 2.00x |",
+    ]
+    assert lines[4] == "" and lines[5].startswith("virtual clock:")
+
+
+def test_a_turned_table_has_a_column_for_each_run() -> None:
+    rows = [row("as it is", 8_000_000), row("changed", 4_000_000)]
+    assert boots_table(rows, {"ready": "ready", "saved": "saved"}, turned=True).splitlines()[:4] == [
+        "| | as it is | changed |",
+        "|---|---:|---:|",
+        "| ready | 8.00 | 4.00 |",
+        "| saved | | 4.00 |",
+    ]
+
+
+def test_what_all_rows_have_in_common_is_said_once_and_the_rest_of_each() -> None:
+    hashes = {"kernel": "a" * 64, "qemu": "b" * 64}
+    rows = [row("one", 1_000_000, hashes=hashes), row("two", 1_000_000, hashes={**hashes, "kernel": "c" * 64})]
+    made_of = " ".join(boots_table(rows, {"ready": "ready"}).splitlines()[4:])
+    assert f"All: qemu {'b' * 12}. one: kernel {'a' * 12}. two: kernel {'c' * 12}." in made_of
+
+
+def test_figures_of_phases_counts_and_sizes_are_those_of_the_middle_boot() -> None:
+    one = record(5_000_000)
+    phase = one.phases[0]
+    middle = one.model_copy(update={"sizes": {"kernel": 4096}, "charges": {"cpuid": ChargeRecord(count=7, ns=1)}})
+    only = Row("x", [middle])
+    assert figure(f"phase {phase.name}", only, [only]) == f"{phase.duration_ns / 1e6:.2f}"
+    assert figure("phase of nobody", only, [only]) == ""
+    assert (figure("kib kernel", only, [only]), figure("bytes kernel", only, [only])) == ("4", "4,096")
+    assert figure("exits cpuid, rdmsr", only, [only]) == "7"
+    assert figure("between ready, ready", only, [only]) == "0.00"
+    assert figure("reads", only, [only]) == ""
+    timed = Row("x", [one.model_copy(update={"timings_ns": {"home": ns}}) for ns in (3_000_000, 1_000_000, 2_000_000)])
+    assert figure("timing home", timed, [timed]) == "2.00 (1.00 to 3.00)"
+    assert (figure("timing home", only, [only]), figure("timing home", Row("y", timed.boots[:1]), [])) == ("", "3.00")
+
+
+@pytest.mark.parametrize("words", ["reddy", "phase", "ready now", "between a", ""])
+def test_a_figure_that_there_is_none_of_is_an_error_and_no_empty_cell(words: str) -> None:
+    only = row("x", 1_000_000)
+    with pytest.raises(ValueError, match=r"no such figure|between two marks"):
+        figure(words, only, [only])
+
+
+def test_a_table_is_of_one_command_or_of_rows() -> None:
+    rows = {"a": "boot a.toml", "b": "boot 'b c.toml'", "again": "boot a.toml"}
+    table = Published(document="docs/x.md", inputs={}, rows=rows, columns={"ready": "ready"})
+    assert commands(table) == [["boot", "a.toml"], ["boot", "b c.toml"]]
+    assert not takes_whole_catalogue(table)
+    assert command_line(table).split("\n") == ["    bootlab boot a.toml", "    bootlab boot 'b c.toml'"]
+    script = Published(document="docs/x.md", inputs={}, printer=["scripts/x", "a b"])
+    assert commands(script) == [] and command_line(script) == "`scripts/x 'a b'`:"
+    for wrong in ({}, {"command": ["boot"], "rows": rows}, {"rows": rows}, {"before": [["boot"]]}):
+        with pytest.raises(ValueError, match="a table is of one command|rows go with columns"):
+            Published.model_validate({"document": "x.md", "inputs": {}, **wrong})
+
+
+def test_a_run_that_is_kept_is_not_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = Published(
+        document="docs/x.md", inputs={}, rows={"a": "boot a.toml", "b": "boot b.toml"}, columns={"ready": "ready"}
+    )
+    ran: list[str] = []
+
+    def boot(argv: list[str], **_: object) -> None:
+        ran.append(argv[2])
+        put(Path(argv[-1]), 2_000_000)
+
+    def put(place: Path, ready_ns: int) -> None:
+        boot = place / "0001-x-boot" / "boots" / "1"
+        boot.mkdir(parents=True)
+        about = {"kind": "boot", "system": "x", "started": "2026-01-01T00:00:00+00:00", "asked": {}}
+        (place / "0001-x-boot" / "run.json").write_text(json.dumps(about))
+        (boot / "record.json").write_text(record(ready_ns).model_dump_json(by_alias=True))
+
+    monkeypatch.setattr(subprocess, "run", boot)
+    put(run_folder(tmp_path, ["boot", "a.toml"]), 1_000_000)
+    said = _measured_rows(table, tmp_path)
+    assert ran == ["b.toml"] and "| a | 1.00 |" in said and "| b | 2.00 |" in said
+    assert _kept_boots(tmp_path / "nowhere") == []
