@@ -3,6 +3,7 @@
 A figure of one boot is that of the run's middle boot, so that the figures of a row belong together.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -77,7 +78,9 @@ def made_of(rows: Sequence[tuple[str, Sequence[BootRecord]]]) -> str:
         of_it = own.setdefault(name, {})
         for record in boots:
             of_it |= {short_hashes({part: one}): None for part, one in record.hashes.items() if part not in common}
-    lines += [f"{name}: {', '.join(hashes)}" for name, hashes in own.items() if hashes]
+    lines += [
+        f"{_LINK.sub(lambda found: found[1], name)}: {', '.join(hashes)}" for name, hashes in own.items() if hashes
+    ]
     return prose(f"{'. '.join(lines)}.")
 
 
@@ -175,7 +178,8 @@ def _hashes(record: BootRecord, names: Sequence[str]) -> str:
 
 
 def _facts(record: BootRecord, names: Sequence[str]) -> str:
-    return ", ".join(plain(record.facts[name]) for name in names if name in record.facts)
+    said = [record.facts[name] for name in names if name in record.facts]
+    return ", ".join(count(int(one)) if one.isdecimal() else plain(one) for one in said)
 
 
 def _of_disks(of_one: Callable[[DiskRecord], int], said: Callable[[int], str]) -> Callable[[Row, Sequence[Row]], str]:
@@ -195,7 +199,8 @@ def _outcome(row: Row, _rows: Sequence[Row]) -> str:
 
 
 _TIMING: Final = "timing"
-_LEFT: Final = ("hash ", "fact ", "outcome")
+_LEFT: Final = ("hash ", "outcome")
+_LINK: Final = re.compile(r"\[([^]]*)\]\([^)]*\)")
 _OF_ROW: Final[Mapping[str, Callable[[Row, Sequence[Row]], str]]] = {
     "ready": lambda row, _: ms(row.ready_ns),
     "range": _range,

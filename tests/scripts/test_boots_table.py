@@ -52,7 +52,10 @@ def test_a_turned_table_has_a_column_for_each_run() -> None:
 
 def test_what_all_rows_have_in_common_is_said_once_and_the_rest_of_each() -> None:
     hashes = {"kernel": "a" * 64, "qemu": "b" * 64}
-    rows = [row("one", 1_000_000, hashes=hashes), row("two", 1_000_000, hashes={**hashes, "kernel": "c" * 64})]
+    rows = [
+        row("one", 1_000_000, hashes=hashes),
+        row("[two](t.toml)", 1_000_000, hashes={**hashes, "kernel": "c" * 64}),
+    ]
     made_of = " ".join(boots_table(rows, {"ready": "ready"}).splitlines()[4:])
     assert f"All: qemu {'b' * 12}. one: kernel {'a' * 12}. two: kernel {'c' * 12}." in made_of
 
@@ -65,6 +68,8 @@ def test_figures_of_phases_counts_and_sizes_are_those_of_the_middle_boot() -> No
     assert figure(f"phase {phase.name}", only, [only]) == f"{phase.duration_ns / 1e6:.2f}"
     assert figure("phase of nobody", only, [only]) == ""
     assert (figure("kib kernel", only, [only]), figure("bytes kernel", only, [only])) == ("4", "4,096")
+    told = Row("x", [one.model_copy(update={"facts": {"cache_kib": "8036", "said": "as | it is"}})])
+    assert figure("fact cache_kib, said, nothing", told, [told]) == "8,036, as \\| it is"
     assert figure("exits cpuid, rdmsr", only, [only]) == "7"
     assert figure("between ready, ready", only, [only]) == "0.00"
     assert figure("reads", only, [only]) == ""
