@@ -44,7 +44,10 @@ def expect_tailorable(system: System) -> KernelBuild:
     if system.kernel.build is None:
         raise InputError(
             "kernel.build: tailoring builds kernels, and this one comes as it is",
-            hint="[kernel.build] with config_package names a Debian kernel's configuration: docs/building.md",
+            hint=(
+                "[kernel.build] with config_package names a Debian kernel's configuration: docs/building.md; of what "
+                "Buildroot or Yocto have built `bootlab boot DIR --write-system mine.toml` has them: docs/outputs.md"
+            ),
         )
     if system.machine.arch not in CALLS_READ_OF:
         raise InputError(

@@ -30,8 +30,8 @@ TECHNIQUES = (
                 "(CRYPTO_MANAGER_DISABLE_TESTS)."
             ),
             cost=(
-                "a miscompiled or broken cipher driver is not caught at boot; FIPS mode needs the tests "
-                "and ignores the option"
+                "a miscompiled or broken cipher driver is not caught at boot, as in a kernel of the default "
+                "configuration; FIPS mode needs the tests and ignores the option, so that no mode is lost"
             ),
             risk=Risk.NONE,
             published=(none_published(f"{FIRECRACKER}, docs and {KATA} pass the option; no isolated figure read"),),

@@ -60,7 +60,10 @@ TECHNIQUES = (
                 "CPU the same three or four bytes in tens of thousands of places; retpolines and the rest "
                 "stay."
             ),
-            cost="CPUs with Retbleed or speculative return stack overflow are not protected",
+            cost=(
+                "CPUs with Retbleed, speculative return stack overflow or indirect target selection (ITS) are not "
+                "protected, nor is call depth tracked"
+            ),
             risk=Risk.SECURITY,
             published=(none_published(f"{LINUX_612}, arch/x86/Kconfig"),),
         ),

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from bootlab.techniques.model.removed_work import Removes
 from bootlab.techniques.model.technique import Layer, Risk, Technique
-from bootlab.techniques.page.measured_figures import MeasuredFigure, figures_of
+from bootlab.techniques.page.measured_figures import MeasuredFigure, figures_of, sizes_words
 from bootlab.techniques.page.table_sections import gone_section, tables_section
 
 _HEAD = """# Techniques
@@ -53,7 +53,8 @@ def techniques_page(catalogue: Iterable[Technique], measured: Sequence[MeasuredF
 
 def _measured(techniques: tuple[Technique, ...], measured: Sequence[MeasuredFigure]) -> str:
     figured = {one.technique for one in measured} & {one.name for one in techniques}
-    return f"Measured here: {len(figured)} of the {len(techniques)}; the others have no figure of ours yet.\n\n"
+    said = f"Measured here: {len(figured)} of the {len(techniques)}; the others have no figure of ours yet."
+    return f"{said} {sizes_words(measured)}".rstrip() + "\n\n"
 
 
 def _table(techniques: tuple[Technique, ...]) -> str:

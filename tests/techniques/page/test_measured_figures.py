@@ -4,6 +4,7 @@ from pathlib import Path
 
 from bootlab.sources import MEASURED
 from bootlab.techniques.model.catalogue import load_catalogue
+from bootlab.techniques.model.evidence import Effect
 from bootlab.techniques.model.verdict import Verdict
 from bootlab.techniques.page.measured_figures import (
     MeasuredFigure,
@@ -11,6 +12,7 @@ from bootlab.techniques.page.measured_figures import (
     figure_words,
     merge_measured,
     read_measured,
+    sizes_words,
 )
 
 FIGURE = MeasuredFigure(
@@ -29,7 +31,9 @@ FIGURE = MeasuredFigure(
 
 
 def test_says_longer_with_a_plus_and_what_is_within_the_spread() -> None:
-    assert figure_words(FIGURE) == "+2.5 ms of 10 ms (microvm, 6.12.117, virtual clock)"
+    assert (
+        figure_words(FIGURE) == "longer: +2.5 ms of 10 ms, which moves by 0.001 ms (microvm, 6.12.117, virtual clock)"
+    )
     none = FIGURE.model_copy(update={"saved_ns": 500, "verdict": Verdict.NO_DIFFERENCE_SHOWN})
     assert figure_words(none).startswith("no difference shown (-0.0005 ms, within +-0.001 ms)")
     far = none.model_copy(update={"saved_ns": -1_500_000_000})
@@ -46,17 +50,35 @@ def test_a_figure_of_0_1_is_read_in_the_words_of_its_clock() -> None:
     old = {**FIGURE.model_dump(mode="json"), "verdict": "slower"}
     assert MeasuredFigure.model_validate(old) == FIGURE
     assert figure_words(MeasuredFigure.model_validate({**old, "verdict": "faster", "saved_ns": 12_300_000})).startswith(
-        "-12.3 ms of 10 ms"
+        "shorter: -12.3 ms of 10 ms"
     )
     on_wall = MeasuredFigure.model_validate({**old, "clock": "wall"})
-    assert on_wall.verdict is Verdict.SLOWER and figure_words(on_wall).startswith("+2.5 ms of 10 ms")
+    assert on_wall.verdict is Verdict.SLOWER and figure_words(on_wall).startswith("slower: +2.5 ms of 10 ms")
 
 
 def test_an_older_figure_says_that_nothing_confirmed_it() -> None:
     older = FIGURE.model_copy(update={"wrong": None})
-    assert figure_words(older) == "+2.5 ms of 10 ms, not confirmed by fresh boots (microvm, 6.12.117, virtual clock)"
+    assert "0.001 ms, not confirmed by fresh boots (microvm, " in figure_words(older)
     none = older.model_copy(update={"saved_ns": 500, "verdict": Verdict.NO_DIFFERENCE_SHOWN})
     assert "confirmed" not in figure_words(none)
+
+
+def test_a_figure_without_proof_says_so() -> None:
+    unshown = FIGURE.model_copy(update={"proof": Effect.NOT_SHOWN})
+    assert ", no boot shows that it took effect (" in figure_words(unshown)
+    none = FIGURE.model_copy(update={"proof": Effect.NONE})
+    assert ", its boots show that it took no effect (" in figure_words(none)
+    assert "effect" not in figure_words(FIGURE.model_copy(update={"proof": Effect.PROVEN}))
+
+
+def test_the_page_says_what_most_figures_rest_on_and_which_do_not() -> None:
+    sized = FIGURE.model_copy(update={"seeds": [1, 2, 3], "nulls": 5, "wrong": 0.001})
+    other = sized.model_copy(update={"nulls": 3, "system": "restored"})
+    said = sizes_words([sized, sized, other])
+    assert said.startswith("2 figures are of seeds 1 2 3 on both sides, of 5 null changes")
+    assert "at most 0.1 %" in said and said.endswith(": `kernel_smp_off` on restored.")
+    assert "Otherwise" not in sizes_words([sized])
+    assert sizes_words([FIGURE.model_copy(update={"wrong": None})]) == ""
 
 
 def test_a_figure_says_which_disks_are_modelled() -> None:
