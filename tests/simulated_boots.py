@@ -121,12 +121,12 @@ LAWS = (
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """How a trial is booted: seeds and null changes before, and whether the spread of another system is known."""
+    """How a trial is booted: seeds and null changes before, and null changes of a baseline that is another system."""
 
     seeds: int = 3
     nulls: int = 5
-    baseline_known: bool = False
-    """A step on a stack: the baseline of the same trial had 3 seeds and 5 null changes."""
+    known_nulls: int = 0
+    """A step on a stack: the baseline of the same trial had 3 seeds and so many null changes."""
 
 
 def useless_techniques(
@@ -155,7 +155,7 @@ def _verdicts(boots: Boots, techniques: int, sizes: Sizes, less_ns: int) -> Iter
         return [value - less_ns for value in values]
 
     before = Times(boots.seeds(sizes.seeds), boots.nulls(sizes.nulls))
-    known_ns = spread_ns([*boots.seeds(3), *boots.nulls(5)]) if sizes.baseline_known else 0
+    known_ns = spread_ns([*boots.seeds(3), *boots.nulls(sizes.known_nulls)]) if sizes.known_nulls else 0
     unchanged = before.all
     for _ in range(techniques):
         after = Times(less(boots.seeds(sizes.seeds)))

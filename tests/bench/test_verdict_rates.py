@@ -1,6 +1,6 @@
 """How often a verdict is wrong: trials of useless techniques, drawn from laws of noise and from real boots.
 
-`pytest -s -m bench tests/bench/test_verdict_rates.py` prints the table of docs/measuring.md, two minutes on one core.
+`python -m tests.bench.verdict_rates` prints the tables of docs/measuring.md; here the rates are held to what those say.
 """
 
 from pathlib import Path
@@ -18,20 +18,13 @@ from bootlab.experiments.trial.task import TrialTask
 from bootlab.experiments.verdict import WRONG
 from bootlab.system import read_system
 from bootlab.techniques.model.verdict import Verdict
-from tests.bench.real_boots import EXAMPLE, read_real_boots
+from tests.bench.real_boots import EXAMPLE
+from tests.bench.verdict_rates import SIZES, noises, rates, real_noise, wrong_verdicts
 from tests.replayed import word
-from tests.simulated_boots import LAWS, Noise, RealNoise, Sizes, useless_on_the_wall, useless_techniques
+from tests.simulated_boots import useless_on_the_wall, useless_techniques
 
 pytestmark = pytest.mark.bench
 
-REAL = Path(__file__).parents[1] / "data" / "real-boots.json"
-TECHNIQUES = 50
-TRIALS = 2000
-SIZES = {
-    "alone: 3 seeds, 5 null changes": Sizes(),
-    "the fewest: 3 seeds, 3 null changes": Sizes(nulls=3),
-    "a step: 3 seeds, 1 null change, the baseline known": Sizes(nulls=1, baseline_known=True),
-}
 MOST = 0.001
 """Of useless techniques, whatever the sizes and the law; the documents promise one in a thousand."""
 MOST_ON_THE_WALL = WRONG["wall"] + 0.015
@@ -42,46 +35,24 @@ MOST_TRIALS = 0.05
 """Of trials of 50 useless techniques, those that call any of them shorter or longer."""
 
 
-def real_noise() -> RealNoise | None:
-    """Return the noise of real boots; None, and a word of it, where nobody has booted them yet."""
-    if not REAL.exists():
-        print(f"\nno real boots: python -m tests.bench.real_boots {REAL.relative_to(REAL.parents[2])} boots them")
-        return None
-    real = read_real_boots(REAL)
-    return RealNoise(f"{sum(map(len, real.ready_ns))} real boots", real.ready_ns)
-
-
-def noises() -> list[Noise]:
-    real = real_noise()
-    return [*LAWS, *([real] if real is not None else [])]
-
-
 @pytest.mark.parametrize("name", SIZES)
 def test_useless_techniques_seldom_get_a_verdict(name: str) -> None:
-    print(f"\n{name}; {TRIALS:,} trials of {TECHNIQUES} useless techniques\n")
-    print("| noise | wrong verdicts | trials with any | most in one trial |")
-    print("|---|---:|---:|---:|")
-    rates = {}
-    for noise in noises():
-        wrong = useless_techniques(noise, trials=TRIALS, techniques=TECHNIQUES, seed=11, sizes=SIZES[name])
-        rate, trials = sum(wrong) / TRIALS / TECHNIQUES, sum(one > 0 for one in wrong) / TRIALS
-        rates[noise.name] = rate, trials
-        print(f"| {noise.name} | {rate:.3%} | {trials:.1%} | {max(wrong)} |")
-    assert all(rate <= MOST and trials <= MOST_TRIALS for rate, trials in rates.values()), rates
+    found = {noise.name: rates(wrong_verdicts(noise, SIZES[name])) for noise in noises()}
+    assert all(rate <= MOST and trials <= MOST_TRIALS for rate, trials in found.values()), found
 
 
 def test_a_wall_clocks_verdicts_are_wrong_as_seldom_as_is_said() -> None:
     print(f"\nwall clock; {WALL_TRIALS} trials of one useless technique, boots a side\n")
     print(f"| noise | {' | '.join(map(str, WALL_SIZES))} |")
     print(f"|---|{'---:|' * len(WALL_SIZES)}")
-    rates = {}
+    found = {}
     for noise in noises():
-        rates[noise.name] = [
+        found[noise.name] = [
             sum(useless_on_the_wall(noise, trials=WALL_TRIALS, boots=boots, seed=7)) / WALL_TRIALS
             for boots in WALL_SIZES
         ]
-        print(f"| {noise.name} | {' | '.join(f'{rate:.1%}' for rate in rates[noise.name])} |", flush=True)
-    assert all(rate <= MOST_ON_THE_WALL for row in rates.values() for rate in row), rates
+        print(f"| {noise.name} | {' | '.join(f'{rate:.1%}' for rate in found[noise.name])} |", flush=True)
+    assert all(rate <= MOST_ON_THE_WALL for row in found.values() for rate in row), found
 
 
 def test_real_savings_are_found() -> None:
