@@ -33,6 +33,7 @@ def evidence_of(record: BootRecord, kernel_config: Path | None = None) -> Eviden
         {phase.name: phase.read_bytes for phase in record.phases if phase.read_bytes is not None},
         {} if record.price is None else {name: one.count for name, one in record.charges.items()},
         {disk.drive: disk.passed_bytes for disk in record.disks if disk.passed_bytes is not None},
+        frozenset(driver.name for driver in record.drivers),
     )
 
 

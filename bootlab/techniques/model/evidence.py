@@ -55,6 +55,8 @@ class Evidence:
     """Class of exit of KVM, or of fault -> how often up to ready; empty where no host model was charged."""
     passed_bytes: Mapping[str, int] = field(default_factory=dict)
     """Modelled disk (`rootfs`, ...) -> bytes between the end of a read and the beginning of the next, added up."""
+    firmware_programs: frozenset[str] = frozenset()
+    """What of UEFI's programs, and of the network card's ROM, was started; empty where none was looked for."""
 
 
 Prove = Callable[[Evidence, Evidence], Effect]
