@@ -10,7 +10,7 @@ from bootlab.experiments.family import Family
 from bootlab.experiments.trial.judging import baseline_of, finished_of, judge, judge_ablation
 from bootlab.experiments.trial.result import StackName
 from bootlab.findings.technique_evidence import evidence_of
-from bootlab.measure.record import BootRecord, Outcome, StageRecord
+from bootlab.measure.record import BootRecord, Outcome, PowerOnRecord, StageRecord, WakeRecord
 from bootlab.system import Storage
 from bootlab.techniques.model.catalogue import load_catalogue
 
@@ -63,13 +63,14 @@ def test_without_one_it_is_ready_alone() -> None:
     assert judge(TECHNIQUE, before, family(900, 910, 920, facts=QUIET), wall=False).saved_ns == 100
 
 
-def test_evidence_names_what_firmware_started() -> None:
+def test_evidence_names_what_firmware_started_and_which_devices_woke() -> None:
+    woken = PowerOnRecord(kind="suspended", devices=[WakeRecord(device="1-1", driver="usb", duration_ns=296_118_000)])
     drivers = [StageRecord(name="option-ROM", t_ns=12_172_338), StageRecord(name="Fat", t_ns=14_000_000)]
-    told = record(1000, QUIET).model_copy(update={"drivers": drivers})
+    told = record(1000, QUIET).model_copy(update={"power_on": woken, "drivers": drivers})
     shown = evidence_of(told)
-    assert shown.firmware_programs == {"option-ROM", "Fat"}
+    assert shown.firmware_programs == {"option-ROM", "Fat"} and shown.wakes_ns == {"usb 1-1": 296_118_000}
     bare = evidence_of(record(1000, QUIET))
-    assert not bare.firmware_programs
+    assert not bare.firmware_programs and not bare.wakes_ns
 
 
 def felt(whole: Family, name: str, *taken_ns: int | None) -> Family:
