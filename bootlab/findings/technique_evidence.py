@@ -6,7 +6,7 @@ from pathlib import Path
 
 from bootlab.build.source.config_text import read_config
 from bootlab.kept_file import damaged, read_kept_bytes
-from bootlab.measure.record import BootRecord
+from bootlab.measure.record import BootRecord, WakeRecord
 from bootlab.techniques.model.evidence import Evidence, Measured
 
 
@@ -33,7 +33,13 @@ def evidence_of(record: BootRecord, kernel_config: Path | None = None) -> Eviden
         {phase.name: phase.read_bytes for phase in record.phases if phase.read_bytes is not None},
         {} if record.price is None else {name: one.count for name, one in record.charges.items()},
         {disk.drive: disk.passed_bytes for disk in record.disks if disk.passed_bytes is not None},
+        frozenset(driver.name for driver in record.drivers),
+        {f"{one.driver} {one.device}": one.duration_ns for one in _wakes(record)},
     )
+
+
+def _wakes(record: BootRecord) -> list[WakeRecord]:
+    return [] if record.power_on is None else record.power_on.devices
 
 
 def _console(record: BootRecord) -> str:

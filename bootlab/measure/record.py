@@ -52,7 +52,7 @@ class PhaseRecord(Document):
 class StageRecord(Document):
     """A moment before the kernel: a stage of U-Boot's by its own timer (us since that started, in ns), or a driver.
 
-    U-Boot's timer starts at a board's power-on or in SPL. UEFI's drivers are on the boot's clock.
+    U-Boot's timer starts at a board's power-on or in SPL. UEFI's drivers and a card's ROM are on the boot's clock.
     """
 
     name: str
@@ -320,7 +320,7 @@ class BootRecord(Document):
     bootstage: list[StageRecord] = []
     """U-Boot's own stages, where it printed them (CONFIG_BOOTSTAGE_REPORT)."""
     drivers: list[StageRecord] = Field(default=[], exclude_if=lambda value: not value)
-    """UEFI's programs by the names they have in its firmware, each as its first instruction ran."""
+    """UEFI's programs by the names they have in its firmware, and a card's `option-ROM`, each as it began to run."""
     initcalls: list[InitcallRecord]
     guest_clock: GuestClock | None = None
     """None when the console holds too few stamped lines."""

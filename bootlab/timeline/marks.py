@@ -110,6 +110,8 @@ PC_STAGES: Final[tuple[str, ...]] = (
 
 DRIVER_PREFIX: Final = "driver:"
 """Before the name of a UEFI driver, in a mark for its first instruction."""
+OPTION_ROM: Final = "option-ROM"
+"""The name among them of a network card's ROM, whether UEFI or BIOS starts it."""
 
 KERNEL_LINES: Final = (
     (re.compile(r"Linux version \d"), "kernel_banner"),

@@ -61,6 +61,11 @@ def uefi_lines(
     return [*lines, *_kernel_lines(kernel)]
 
 
+def rom_lines(entries: Sequence[tuple[int, bytes]]) -> list[str]:
+    """Return the lines for a network card's ROM: where firmware may enter it, and the first bytes there."""
+    return [_moved(f"{m.DRIVER_PREFIX}{m.OPTION_ROM}", at, code) for at, code in entries]
+
+
 def program_lines(firmware: Sequence[FirmwareProgram], started: Sequence[EntryPoint]) -> list[str]:
     """Return a profile's lines: which memory is whose, of the firmware's programs and of those that it starts."""
     lines = [

@@ -1,19 +1,24 @@
 """What the plugin is told of the stages before an image's kernel, from the files that the machine boots from."""
 
+from pathlib import Path
+
 from bootlab.build.image.efi_program import EfiProgram, parse_efi_program
 from bootlab.errors import InputError
 from bootlab.profile.asked.pc_stages import EntryPoint, bios_lines, program_lines, uefi_lines
 from bootlab.symbols.firmware_volume import list_firmware_programs
 from bootlab.system import BootFiles
+from bootlab.targets.qemu.option_rom import option_rom_lines
 
 
-def image_stage_lines(files: BootFiles) -> list[str]:
-    """Return the lines of the plugin's config for the chain that leads to the image's kernel."""
+def image_stage_lines(files: BootFiles, option_rom: Path | None) -> list[str]:
+    """Return the lines of the plugin's config for the chain that leads to the image's kernel, and a card's ROM."""
     kernel = files.kernel.read_bytes()
+    rom = [] if option_rom is None else option_rom_lines(option_rom.read_bytes())
     if files.firmware is None:
-        return bios_lines(bytes.fromhex(files.boot_code), bytes.fromhex(files.core_code), kernel, files.core_at)
+        boot_code, core_code = (bytes.fromhex(code) for code in (files.boot_code, files.core_code))
+        return [*bios_lines(boot_code, core_code, kernel, files.core_at), *rom]
     firmware = list_firmware_programs(files.firmware.read_bytes())
-    return uefi_lines(firmware, _loaders(files), kernel, _stub(files))
+    return [*uefi_lines(firmware, _loaders(files), kernel, _stub(files)), *rom]
 
 
 def image_program_lines(files: BootFiles) -> list[str]:

@@ -20,6 +20,8 @@ _FIRMWARE = {
     (MachineType.VIRT, "riscv64"): "opensbi-riscv64-generic-fw_dynamic.bin",
 }
 """What QEMU starts a machine with by itself, where that is not a PC's SeaBIOS; None: it enters the kernel."""
+_CARD_ROM = "efi-virtio.rom"
+"""QEMU's default for virtio-net-pci; in spite of its name for BIOS, too."""
 
 
 @lru_cache
@@ -59,8 +61,18 @@ def find_firmware(system: System) -> Path | None:
     name = _FIRMWARE.get((machine.type, machine.arch), "bios-256k.bin")
     if machine.uses_qboot:
         name = "qboot.rom"
-    if name is None:
-        return None
+    return None if name is None else _find_file(system, name)
+
+
+def find_option_rom(system: System) -> Path | None:
+    """Return the ROM that QEMU gives the system's network card, where nothing else is asked for; None without a card.
+
+    Also of a system that asks for a card without one: its boot shows then that firmware starts none.
+    """
+    return _find_file(system, _CARD_ROM) if system.network is not None else None
+
+
+def _find_file(system: System, name: str) -> Path | None:
     return next((path / name for path in _firmware_folders(qemu_binary(system)) if (path / name).is_file()), None)
 
 

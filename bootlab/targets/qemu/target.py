@@ -38,7 +38,7 @@ from bootlab.targets.qemu.life import expect_lives, left_by, life_config, make_r
 from bootlab.targets.qemu.network import GuestNetwork, read_network
 from bootlab.targets.qemu.power_on import LeftFiles, finding, leaving, leaving_config, make_left_files
 from bootlab.targets.qemu.profile_setup import ProfileSetup, set_up_profile, write_profile_config
-from bootlab.targets.qemu.program import find_firmware, probe_qemu_version, require_qemu
+from bootlab.targets.qemu.program import find_firmware, find_option_rom, probe_qemu_version, require_qemu
 from bootlab.targets.qemu.screen import picture_hashes, screen_lines, write_pictures
 from bootlab.targets.qemu.session import QemuSession, find_free_port
 from bootlab.targets.qemu.snapshots import (
@@ -380,7 +380,7 @@ def _further_lines(system: System) -> str:
 
 def _stages(system: System, files: BootFiles, watch: tuple[str, ...]) -> list[str]:
     if system.image is not None:
-        return image_stage_lines(files)
+        return image_stage_lines(files, find_option_rom(system))
     if system.board is None:
         return []
     spl, uboot = (None if path is None else Firmware(path) for path in (files.spl, files.uboot))

@@ -9,6 +9,9 @@ from bootlab.techniques.model.evidence import Effect, Evidence, Measured, Proof
 from bootlab.techniques.model.technique import Applies, Change
 
 FOLDER: Final = "/etc/bootlab/sleep.d"
+_USB_DEVICE: Final = r"usb \d+-[\d.]+"
+"""Its driver and name, as the kernel's log has them: bus and ports. A controller's own hub is `usb1`."""
+_ALIKE_PERCENT: Final = 95
 _DONE: Final = re.compile(r"(\d+) written, (\d+) not taken, \d+ late, (\d+) lines not understood")
 
 
@@ -22,8 +25,11 @@ def before_hibernation(name: str, *lines: str) -> Change:
     return _does(name, lines, _hibernates)
 
 
-def settings_taken(name: str) -> Proof:
-    """The machine says that its kernel took the settings of the file `name` before it slept."""
+def settings_taken(name: str, shows: Proof) -> Proof:
+    """The machine says that its kernel took the settings of the file `name` before it slept.
+
+    `shows` is how a boot shows what they do: when it contradicts, they did nothing, whatever the kernel took.
+    """
 
     def prove(after: Evidence, before: Evidence) -> Effect:
         key = f"before_sleep.{name}"
@@ -31,9 +37,35 @@ def settings_taken(name: str) -> Proof:
         if said is None or key in before.facts:
             return Effect.NOT_SHOWN
         # Of a pattern some files may be of devices that take no such setting: what was taken is what may help.
-        return Effect.PROVEN if int(said[1]) and not int(said[3]) else Effect.NONE
+        if not int(said[1]) or int(said[3]):
+            return Effect.NONE
+        seen = shows.prove(after, before)
+        return Effect.PROVEN if seen is Effect.NOT_SHOWN else seen
+
+    return Proof(prove, watch=shows.watch)
+
+
+def usb_devices_wake_sooner(*, to_percent: int) -> Proof:
+    """Devices on USB, without hubs of the controller, are together awake in so many percent of the time, by their own.
+
+    Needs `power_on.devices`: the kernel then notes when each device's own callback began and ended as the machine woke.
+    """
+
+    def prove(after: Evidence, before: Evidence) -> Effect:
+        new, old = _usb_ns(after), _usb_ns(before)
+        if not after.wakes_ns or not old:
+            return Effect.NOT_SHOWN
+        if new * 100 <= old * to_percent:
+            return Effect.PROVEN
+        # On other clocks than the virtual one a device takes a little more or less by itself.
+        return Effect.NONE if new * 100 > old * _ALIKE_PERCENT else Effect.NOT_SHOWN
 
     return Proof(prove)
+
+
+def _usb_ns(evidence: Evidence) -> int:
+    # What takes less than 0.1 ms is not told.
+    return sum(took for device, took in evidence.wakes_ns.items() if re.fullmatch(_USB_DEVICE, device))
 
 
 def devices_came_late(name: str) -> Proof:

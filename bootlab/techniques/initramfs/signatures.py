@@ -2,8 +2,7 @@
 
 from bootlab.system import System
 from bootlab.techniques.changes.kernel_options import SHA256_DRIVERS, option_value
-from bootlab.techniques.model.evidence import Measured
-from bootlab.techniques.model.proofs import fact_is
+from bootlab.techniques.model.evidence import Effect, Evidence, Measured, Proof
 from bootlab.techniques.model.published import none_published
 from bootlab.techniques.model.removed_work import Removes
 from bootlab.techniques.model.technique import Change, Layer, Risk, Technique, Text
@@ -30,6 +29,22 @@ def _with_it_first(system: System, measured: Measured) -> System:
     module = SHA256_DRIVERS[system.machine.arch][1]
     others = tuple(name for name in listed if name.replace("-", "_") != module)
     return system.with_part("initramfs", modules=(module, *others))
+
+
+def _is_there_before_the_others(after: Evidence, before: Evidence) -> Effect:
+    # The crypto API takes the driver of the highest priority that is registered: its own, for what is loaded behind it.
+    if "modules" not in after.facts or "modules" not in before.facts:
+        return Effect.NOT_SHOWN
+    # /proc/modules has the newest first (add_unformed_module(), kernel/module/main.c).
+    loaded, others = (side.facts["modules"].split() for side in (after, before))
+    drivers = {module for _, module in SHA256_DRIVERS.values()}
+    place = next((number for number, name in enumerate(loaded) if name in drivers), 0)
+    if place == 0:
+        # It was not loaded, or behind all others.
+        return Effect.NONE
+    # What it needs itself comes before it, and was not there before: sha2_ce has sha256_arm64.
+    by_hand = set(loaded[place + 1 :]) & set(others)
+    return Effect.NOT_SHOWN if by_hand or drivers & set(others) else Effect.PROVEN
 
 
 TECHNIQUES = (
@@ -62,8 +77,7 @@ TECHNIQUES = (
             _with_it_first,
             _hashes_by_hand,
         ),
-        # The crypto API takes the driver of the highest priority that is registered: its own, once it is loaded.
-        proof=fact_is("modules", r"(^| )(sha256_ssse3|sha2_ce)( |$)"),
+        proof=Proof(_is_there_before_the_others),
         removes=Removes("hashing of modules for their signatures", functions=("pkcs7_digest",), replaced=True),
     ),
 )

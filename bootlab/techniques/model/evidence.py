@@ -55,6 +55,12 @@ class Evidence:
     """Class of exit of KVM, or of fault -> how often up to ready; empty where no host model was charged."""
     passed_bytes: Mapping[str, int] = field(default_factory=dict)
     """Modelled disk (`rootfs`, ...) -> bytes between the end of a read and the beginning of the next, added up."""
+    firmware_programs: frozenset[str] = frozenset()
+    """What of UEFI's programs, and of the network card's ROM, was started; empty where none was looked for."""
+    wakes_ns: Mapping[str, int] = field(default_factory=dict)
+    """Device of a machine that slept, with its driver before it (`usb 1-1`), -> how long its callbacks took as it woke.
+
+    Those of 0.1 ms and more; empty where nobody asked for them (`power_on.devices`)."""
 
 
 Prove = Callable[[Evidence, Evidence], Effect]

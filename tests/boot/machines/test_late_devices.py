@@ -8,6 +8,9 @@ from typing import Any
 
 import pytest
 
+from bootlab.findings.technique_evidence import evidence_of
+from bootlab.measure.record import BootRecord
+from bootlab.techniques.model.evidence import Effect
 from tests.boot.conftest import EXAMPLES
 from tests.techniques.asking import ALL, NOTHING
 from tests.techniques.changes.test_before_sleep import suspended
@@ -17,15 +20,16 @@ pytestmark = [pytest.mark.boot, pytest.mark.network]
 SYSTEM = EXAMPLES / "persistence" / "late-devices.toml"
 
 
-def boot(runs: Path, *techniques: str) -> dict[str, Any]:
-    """Return the record of a wake with what these techniques write into the root."""
+def boot(runs: Path, *techniques: str, tells: bool = False) -> dict[str, Any]:
+    """Return the record of a wake with what these techniques write into the root; `tells`: each device's time, too."""
     system = suspended()
     for name in techniques:
         system = ALL[name].change.apply(system, NOTHING)
     assert system.rootfs is not None
     texts = {path: text for path, text in system.rootfs.texts.items() if "sleep.d" in path}
     settings = (f'--set=rootfs.texts."{path}"={text.strip()}' for path, text in texts.items())
-    argv = [sys.executable, "-m", "bootlab", "boot", SYSTEM, "--power-on", "suspended", "--json", "--runs", runs]
+    argv = [sys.executable, "-m", "bootlab", "boot", SYSTEM, "--set=power_on.kind=suspended", "--json", "--runs", runs]
+    argv += ["--set=power_on.devices=true"] if tells else []
     done = subprocess.run([*argv, *settings], capture_output=True, text=True, check=False, timeout=1800)
     assert done.returncode == 0, done.stdout + done.stderr
     record: dict[str, Any] = json.loads(done.stdout)
@@ -46,7 +50,10 @@ def test_devices_that_are_late_come_back_behind_ready(tmp_path: Path) -> None:
 
 
 def test_devices_that_are_found_anew_do_not_hold_up_a_wake(tmp_path: Path) -> None:
-    plain, anew = boot(tmp_path), boot(tmp_path, "userspace_usb_persist_none")
+    plain, anew = boot(tmp_path, tells=True), boot(tmp_path, "userspace_usb_persist_none", tells=True)
     assert anew["facts"]["before_sleep.usb-persist"].startswith("2 written, 0 not taken"), "a keyboard and a tablet"
     assert 0 < anew["marks"]["ready"] * 2 < plain["marks"]["ready"]
     assert anew["marks"]["devices_there"] > anew["marks"]["ready"]
+    shown, before = (evidence_of(BootRecord.model_validate(record)) for record in (anew, plain))
+    assert {"usb 1-1", "usb 1-2"} <= before.wakes_ns.keys() and "usb 1-1" not in shown.wakes_ns
+    assert ALL["userspace_usb_persist_none"].proof.prove(shown, before) is Effect.PROVEN

@@ -9,7 +9,8 @@ from bootlab.errors import BootFailed
 from bootlab.experiments.family import Family
 from bootlab.experiments.trial.judging import baseline_of, finished_of, judge, judge_ablation
 from bootlab.experiments.trial.result import StackName
-from bootlab.measure.record import BootRecord, Outcome
+from bootlab.findings.technique_evidence import evidence_of
+from bootlab.measure.record import BootRecord, Outcome, PowerOnRecord, StageRecord, WakeRecord
 from bootlab.system import Storage
 from bootlab.techniques.model.catalogue import load_catalogue
 
@@ -60,6 +61,16 @@ def test_without_one_it_is_ready_alone() -> None:
     base = baseline_of(before)
     assert (base.total_ns, base.ready_ns, base.load_ns, base.spread_ns) == (1010, 1010, 0, 20)
     assert judge(TECHNIQUE, before, family(900, 910, 920, facts=QUIET), wall=False).saved_ns == 100
+
+
+def test_evidence_names_what_firmware_started_and_which_devices_woke() -> None:
+    woken = PowerOnRecord(kind="suspended", devices=[WakeRecord(device="1-1", driver="usb", duration_ns=296_118_000)])
+    drivers = [StageRecord(name="option-ROM", t_ns=12_172_338), StageRecord(name="Fat", t_ns=14_000_000)]
+    told = record(1000, QUIET).model_copy(update={"power_on": woken, "drivers": drivers})
+    shown = evidence_of(told)
+    assert shown.firmware_programs == {"option-ROM", "Fat"} and shown.wakes_ns == {"usb 1-1": 296_118_000}
+    bare = evidence_of(record(1000, QUIET))
+    assert not bare.firmware_programs and not bare.wakes_ns
 
 
 def felt(whole: Family, name: str, *taken_ns: int | None) -> Family:

@@ -1,6 +1,6 @@
 """The plugin's config for what runs before the kernel of a PC's disk."""
 
-from bootlab.profile.asked.pc_stages import EntryPoint, bios_lines, program_lines, uefi_lines
+from bootlab.profile.asked.pc_stages import EntryPoint, bios_lines, program_lines, rom_lines, uefi_lines
 from bootlab.symbols.firmware_volume import FirmwareProgram, ProgramKind
 from tests.build.image.small_images import kernel
 
@@ -62,6 +62,11 @@ def test_uefi_its_drivers_and_what_they_start() -> None:
 
 def test_a_kernel_that_is_no_efi_program() -> None:
     assert not any("efi_stub" in line for line in uefi_lines(FIRMWARE, [], kernel(), None))
+
+
+def test_a_cards_rom_is_one_mark_wherever_it_is_entered() -> None:
+    lines = rom_lines([(3, CODE), (0x6260, CODE)])
+    assert places(lines) == ["moved driver:option-ROM 3", "moved driver:option-ROM 260"]
 
 
 def test_whose_memory_is_whose_in_a_profile() -> None:

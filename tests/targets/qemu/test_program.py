@@ -1,11 +1,13 @@
 """QEMU's program: which version it is, in its own words."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from bootlab.errors import MissingTool
-from bootlab.targets.qemu.program import plugin_environment, probe_qemu_version
+from bootlab.system import System
+from bootlab.targets.qemu.program import _firmware_folders, find_option_rom, plugin_environment, probe_qemu_version
 
 
 def fake_qemu(folder: Path, first_line: str) -> Path:
@@ -27,6 +29,29 @@ def test_version_without_a_packager(tmp_path: Path) -> None:
 def test_a_missing_qemu_is_named(tmp_path: Path) -> None:
     with pytest.raises(MissingTool, match="program not found"):
         probe_qemu_version(tmp_path / "qemu-system-none")
+
+
+@pytest.fixture
+def roms(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The folder in which the QEMU of PATH says that it has its files."""
+    program = tmp_path / "qemu-system-x86_64"
+    program.write_text(f"#!/bin/sh\necho '{tmp_path}'\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    _firmware_folders.cache_clear()
+    yield tmp_path
+    _firmware_folders.cache_clear()
+
+
+def test_a_cards_rom_is_looked_for_in_a_machine_without_one_too(roms: Path) -> None:
+    """Only so does its boot show that the firmware starts none."""
+    given = {"name": "image", "machine": {"type": "q35"}, "image": {"path": "d.img"}, "booted": {"console": "login:"}}
+    with_it, without = (System.model_validate({**given, "network": {"option_rom": has}}) for has in (True, False))
+    assert find_option_rom(with_it) is None, "this QEMU has no such file"
+    rom = roms / "efi-virtio.rom"
+    rom.touch()
+    assert find_option_rom(with_it) == find_option_rom(without) == rom
+    assert find_option_rom(System.model_validate(given)) is None
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """What is done before a machine sleeps: which systems take it, what they say, and what that proves."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -13,6 +14,7 @@ from bootlab.techniques.changes.before_sleep import (
     memory_shrinks,
     page_cache_grows,
     settings_taken,
+    usb_devices_wake_sooner,
 )
 from bootlab.techniques.model.evidence import Effect, Evidence
 from bootlab.techniques.model.technique import Layer
@@ -80,12 +82,36 @@ def said(make: Make, written: int, refused: int, wrong: int = 0) -> Evidence:
     return make(**{"before_sleep.it": told})
 
 
+def woken(boot: Evidence, **wakes_ms: float) -> Evidence:
+    names = {"hub": "usb usb1", "keyboard": "usb 1-1", "tablet": "usb 1-2.4", "card": "e1000e 0000:00:02.0"}
+    return replace(boot, wakes_ns={names[one]: round(ms * 1e6) for one, ms in wakes_ms.items()})
+
+
 def test_settings_are_proved_by_those_that_the_kernel_took(evidence: Make) -> None:
-    prove, before = settings_taken("it").prove, evidence()
+    prove, before = settings_taken("it", usb_devices_wake_sooner(to_percent=80)).prove, evidence()
     assert prove(said(evidence, 2, 1), before) is Effect.PROVEN
     assert prove(said(evidence, 0, 0), before) is prove(said(evidence, 0, 3), before) is Effect.NONE
     assert prove(said(evidence, 1, 0, wrong=1), before) is Effect.NONE
     assert prove(before, before) is prove(said(evidence, 1, 0), said(evidence, 1, 0)) is Effect.NOT_SHOWN
+
+
+def test_devices_that_took_as_long_as_before_overrule_what_the_kernel_took(evidence: Make) -> None:
+    prove = settings_taken("it", usb_devices_wake_sooner(to_percent=80)).prove
+    before, taken = woken(evidence(), keyboard=296, tablet=296), said(evidence, 1, 0)
+    assert prove(woken(taken, keyboard=168, tablet=168), before) is Effect.PROVEN
+    assert prove(woken(taken, keyboard=296, tablet=296), before) is Effect.NONE
+    # No kernel took anything: that devices were quicker is then not its doing.
+    assert prove(woken(said(evidence, 0, 1), keyboard=168), before) is Effect.NONE
+
+
+def test_devices_on_usb_are_told_from_their_controllers_hubs_and_from_others(evidence: Make) -> None:
+    prove, before = usb_devices_wake_sooner(to_percent=50).prove, woken(evidence(), hub=214, keyboard=296, tablet=296)
+    assert prove(woken(evidence(), hub=214, card=63), before) is Effect.PROVEN, "less than 0.1 ms is not told"
+    assert prove(woken(evidence(), keyboard=200, tablet=100), before) is Effect.NOT_SHOWN, "less, and not by as much"
+    assert prove(woken(evidence(), hub=1, keyboard=296, tablet=296), before) is Effect.NONE
+    # Nobody asked for them, or there were none.
+    assert prove(evidence(), before) is prove(before, evidence()) is Effect.NOT_SHOWN
+    assert prove(before, woken(evidence(), hub=214, card=63)) is Effect.NOT_SHOWN
 
 
 def test_late_devices_are_proved_by_those_that_come_back(evidence: Make) -> None:

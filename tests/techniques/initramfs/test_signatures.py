@@ -34,7 +34,6 @@ def test_it_is_the_module_of_its_processor(system: System) -> None:
     arm = system.with_part("machine", type="virt").with_part("initramfs", modules=("virtio_blk", "sha2_ce", "ext4"))
     measured = replace(NOTHING, kernel_config={**CHECKS, "CRYPTO_SHA2_ARM64_CE": "m"})
     assert ALL[NAME].change.applies(arm, measured) is None
-    # Which came first no fact tells: nothing would prove it.
     loaded = replace(measured, facts={"modules": "ext4 sha2_ce"})
     assert "loaded sha2_ce already" in why_not(NAME, arm, loaded)
     changed = applied(NAME, arm)
@@ -44,9 +43,15 @@ def test_it_is_the_module_of_its_processor(system: System) -> None:
     assert "for x86-64 and arm64" in why_not(NAME, riscv)
 
 
-def test_the_guests_list_of_modules_proves_it(evidence: Callable[..., Evidence]) -> None:
-    prove = ALL[NAME].proof.prove
-    with_it, without = (evidence(modules=told) for told in ("virtio_blk sha256_ssse3", "virtio_blk"))
-    assert prove(with_it, without) is Effect.PROVEN
-    assert prove(without, without) is Effect.NONE
-    assert prove(evidence(), without) is Effect.NOT_SHOWN
+def test_the_order_in_which_the_guest_loaded_its_modules_proves_it(evidence: Callable[..., Evidence]) -> None:
+    """Newest first, as /proc/modules has them."""
+    prove, without = ALL[NAME].proof.prove, evidence(modules="ext4 virtio_blk virtio")
+    assert prove(evidence(modules="ext4 virtio_blk virtio sha256_ssse3"), without) is Effect.PROVEN
+    assert prove(evidence(modules="ext4 virtio_blk virtio sha2_ce sha256_arm64"), without) is Effect.PROVEN
+    late = evidence(modules="ext4 virtio_blk sha256_ssse3 virtio")
+    assert prove(late, without) is Effect.NOT_SHOWN, "one of the others was hashed before it was there"
+    last = evidence(modules="sha256_ssse3 ext4 virtio_blk virtio")
+    assert prove(last, without) is Effect.NONE, "nothing was left to hash"
+    assert prove(without, without) is prove(evidence(modules=""), without) is Effect.NONE
+    first = evidence(modules="ext4 virtio_blk virtio sha256_ssse3")
+    assert prove(first, first) is prove(evidence(), without) is prove(first, evidence()) is Effect.NOT_SHOWN
