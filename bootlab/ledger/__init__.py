@@ -1,1 +1,1 @@
-"""Is it still as fast: what a system took at each commit, in files that a repository keeps."""
+"""Does it still take as long: what a system took at each commit, in files that a repository keeps."""

@@ -26,9 +26,9 @@ def before_hibernation(name: str, *lines: str) -> Change:
 
 
 def settings_taken(name: str, shows: Proof) -> Proof:
-    """The machine says that its kernel took the settings of the file `name` before it slept.
+    """The machine's kernel took the settings of the file `name` before it slept, and `shows` how a boot shows it.
 
-    `shows` is how a boot shows what they do: when it contradicts, they did nothing, whatever the kernel took.
+    That the kernel took them proves nothing by itself: they may change nothing as the machine wakes.
     """
 
     def prove(after: Evidence, before: Evidence) -> Effect:
@@ -39,8 +39,7 @@ def settings_taken(name: str, shows: Proof) -> Proof:
         # Of a pattern some files may be of devices that take no such setting: what was taken is what may help.
         if not int(said[1]) or int(said[3]):
             return Effect.NONE
-        seen = shows.prove(after, before)
-        return Effect.PROVEN if seen is Effect.NOT_SHOWN else seen
+        return shows.prove(after, before)
 
     return Proof(prove, watch=shows.watch)
 
