@@ -125,7 +125,8 @@ def _alone(result: TryResult) -> str:
 def _others(others: list[Judged]) -> list[str]:
     by_verdict: dict[str, list[str]] = {}
     for one in others:
-        by_verdict.setdefault(one.verdict.value, []).append(code(one.technique))
+        unproven = f" ({one.proof})" if one.proof in (Effect.NOT_SHOWN, Effect.NONE) and one.verdict.costs else ""
+        by_verdict.setdefault(one.verdict.value, []).append(f"{code(one.technique)}{unproven}")
     inapplicable = by_verdict.get(Verdict.DOES_NOT_APPLY.value, [])
     if len(inapplicable) > _MOST_INAPPLICABLE:
         by_verdict[Verdict.DOES_NOT_APPLY.value] = [f"{len(inapplicable)} techniques, which the run's own report names"]
@@ -136,7 +137,9 @@ def measured_on(result: TryResult) -> str:
     """Return the sentence below a trial's tables: clock, CPU model, seeds, how far it moves for no reason, hashes."""
     base = result.baseline
     words = [f"{plain(result.system)}, {clock_words(result)}"]
-    words.append(f"the baseline moves by {ms(base.spread_ns)} ms for no reason, {over_words(base)}")
+    words.append(
+        f"the baseline, {ms(base.total_ns)} ms, moves by {ms(base.spread_ns)} ms for no reason, {over_words(base)}"
+    )
     if result.wrong is not None:
         words.append(f"of techniques that do nothing at most {result.wrong:.1%} get a verdict")
     if result.board_model is not None:

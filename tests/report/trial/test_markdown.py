@@ -4,6 +4,7 @@ import pytest
 
 from bootlab.report.trial.markdown import try_markdown
 from bootlab.report.trial.text import try_result
+from bootlab.techniques.model.evidence import Effect
 from bootlab.techniques.model.verdict import Verdict
 from tests.report.boots.test_text import printed
 from tests.report.trials import confirmed_trial, loaded_trial, trial
@@ -23,7 +24,9 @@ def test_the_stacks_with_where_each_ends_and_what_was_measured_on() -> None:
         "| `cmdline_mitigations_off` | 15.48 | **317.62** with named risks: 4.83x fewer instructions + idle |" in lines
     )
     assert "Does not apply: `cmdline_i8042_noaux`, `machine_vcpus_4`." in lines
-    assert "the baseline moves by 0.36 ms for no reason, over 9 boots. kernel 130d157a6488" in " ".join(lines)
+    assert "the baseline, 1534.16 ms, moves by 0.36 ms for no reason, over 9 boots. kernel 130d157a6488" in " ".join(
+        lines
+    )
     assert max(map(len, (line for line in lines if not line.startswith("|")))) <= 120
 
 
@@ -111,3 +114,10 @@ def test_a_step_without_a_saving_says_which_boots_were_not_well() -> None:
     )
     assert f"No verdict on `{second.technique}`: without it not all boots are well; with it all are." in told
     assert "*Saved* of" not in told
+
+
+def test_what_got_longer_without_a_proof_says_so() -> None:
+    longer = next(one for one in trial().alone if one.verdict is Verdict.LONGER)
+    for proof, said in ((Effect.PROVEN, ""), (Effect.NOT_SHOWN, " (not shown)"), (Effect.NONE, " (no effect)")):
+        result = trial().model_copy(update={"alone": [longer.model_copy(update={"proof": proof})]})
+        assert f"Longer: `{longer.technique}`{said}." in try_markdown(result)
