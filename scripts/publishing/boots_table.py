@@ -49,8 +49,12 @@ def boots_table(rows: Sequence[Row], columns: Mapping[str, str], *, turned: bool
     """Return the table, and below it the clock and the inputs that its boots have in common, and of each row.
 
     `columns` has the words of a figure for each title; `turned`: a column a run and a row a figure. Raises ValueError
-    for a figure that there is none of.
+    for a figure that there is none of, and for a boot that was not ready and well.
     """
+    for row in rows:
+        wrong = [one for one in row.boots if one.outcome is not Outcome.READY]
+        if wrong:
+            raise ValueError(f"{row.name}: {wrong[0].outcome.value}: {wrong[0].detail} ({wrong[0].run})")
     cells = [[figure(words, row, rows) for words in columns.values()] for row in rows]
     sided = [title if words.startswith(_LEFT) else f"{title}>" for title, words in columns.items()]
     if turned:
@@ -193,13 +197,8 @@ def _share(row: Row, rows: Sequence[Row]) -> str:
     return percent(row.ready_ns, rows[0].ready_ns)
 
 
-def _outcome(row: Row, _rows: Sequence[Row]) -> str:
-    wrong = [one.outcome for one in row.boots if one.outcome is not Outcome.READY]
-    return wrong[0].value if wrong else "ready"
-
-
 _TIMING: Final = "timing"
-_LEFT: Final = ("hash ", "outcome")
+_LEFT: Final = ("hash ",)
 _LINK: Final = re.compile(r"\[([^]]*)\]\([^)]*\)")
 _OF_ROW: Final[Mapping[str, Callable[[Row, Sequence[Row]], str]]] = {
     "ready": lambda row, _: ms(row.ready_ns),
@@ -209,7 +208,6 @@ _OF_ROW: Final[Mapping[str, Callable[[Row, Sequence[Row]], str]]] = {
     "saved-here": lambda row, rows: _saved(row, _above(row, rows)),
     "times-less": _times,
     "share": _share,
-    "outcome": _outcome,
     "loaded": lambda row, _: ms(row.middle.total_ns),
     "idle": lambda row, _: ms(row.middle.idle_ns),
     "instructions": lambda row, _: count(row.middle.instructions),

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bootlab.measure.record import BootRecord, ChargeRecord
+from bootlab.measure.record import BootRecord, ChargeRecord, Outcome
 from scripts.publishing.boots_table import Row, boots_table, figure
 from scripts.publishing.run import _kept_boots, _measured_rows
 from scripts.publishing.tables import Published, command_line, commands, run_folder
@@ -38,6 +38,12 @@ def test_each_run_is_a_row_with_the_figures_asked_for() -> None:
         "| changed | 1 | 4.00 | 4.00 | 4.00 | 2.00x |",
     ]
     assert lines[4] == "" and lines[5].startswith("virtual clock:")
+
+
+def test_a_boot_that_was_not_ready_is_an_error_and_no_empty_row() -> None:
+    hung = Row("changed", [record(4_000_000, outcome=Outcome.HUNG, detail="the deadline passed", run="runs/7")])
+    with pytest.raises(ValueError, match=r"changed: hung: the deadline passed \(runs/7\)"):
+        boots_table([row("as it is", 8_000_000), hung], {"ready": "ready"})
 
 
 def test_a_turned_table_has_a_column_for_each_run() -> None:
