@@ -6,6 +6,7 @@ Buildroot runs it, the folder boots to the figure of the trial.
 
 import json
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -13,7 +14,9 @@ from pathlib import Path
 import pytest
 
 from bootlab.build.boot_files import build_kernel_of, build_root_of
+from bootlab.build.debian import packages
 from bootlab.build.kernel.build import BuiltKernel
+from bootlab.build.source.config_text import read_config
 from bootlab.build.workshop import Workshop
 from bootlab.cli.app import run
 from bootlab.findings.analysis import read_recorded
@@ -79,6 +82,44 @@ def test_a_buildroot_folder_boots_and_what_a_trial_found_goes_back_into_it(
     marks = found["marks"]
     assert isinstance(marks, dict)
     assert marks["ready"] == trial["final"]["with risks"]["ready_ns"] < trial["baseline"]["ready_ns"]
+
+
+def as_built(system: str, check: str) -> str:
+    """Return a written system file with the lines in place that build its kernel, as docs/outputs.md has it."""
+    body, commented = system.split("# The kernel above is as it was built.", 1)
+    lines = [line.removeprefix("#").removeprefix(" ") for line in commented.splitlines()[2:]]
+    return re.sub(r"\[kernel\]\n.*?\n\n", "", body, flags=re.DOTALL) + "\n".join(lines) + f"\n{check}\n"
+
+
+def test_a_buildroot_folders_kernel_is_tailored_and_its_options_go_back_as_a_fragment(
+    shop: Workshop, parts: tuple[BuiltKernel, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output, runs, changes, mine = (tmp_path / name for name in ("output", "runs", "changes", "mine.toml"))
+    buildroot(tmp_path)
+    shutil.copyfile(parts[0].image, output / "images/bzImage")
+    config = write(output / "build/linux-6.12/.config", parts[0].config.read_text())
+    shutil.copyfile(parts[0].vmlinux, output / "build/linux-6.12/vmlinux")
+    job = INITTAB + "::once:/bin/busybox sh -c 'busybox sleep 1; echo job done >/dev/console'\n"
+    recipe = {"init": write(tmp_path / "init", INIT), "busybox": True}
+    files = {"/etc/inittab": write(tmp_path / "inittab", job)}
+    root = System.model_validate({**dict(read_system(TINY)), "initramfs": {**recipe, "files": files}})
+    shutil.copyfile(build_root_of(shop, root, "initramfs").path, output / "images/rootfs.cpio.gz")
+    write(output / "images/start-qemu.sh", START)
+    source = packages.fetch(shop, "linux-source-6.12", "trixie", "x86_64", key="kernel.build.package")
+    (tmp_path / "dl/linux").mkdir(parents=True)
+    (tmp_path / "dl/linux/linux-6.12.tar.xz").symlink_to(source.tree / "usr/src/linux-source-6.12.tar.xz")
+    assert run(["boot", str(output), "--write-system", str(mine)]) == 0
+    mine.write_text(as_built(mine.read_text(), '[check]\nconsole = "job done"'))
+    capsys.readouterr()
+    assert run(["tailor", str(mine), "--builds", "2", "--json", "--runs", str(runs)]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["options_after"] < found["options_before"] and found["comparison"]["verdict"] == "shorter", found
+    assert run(["apply", "last", "--to", str(changes), "--for", "buildroot", "--runs", str(runs)]) == 0
+    assert "linux.fragment" in (changes / "buildroot/bootlab.config").read_text()
+    text = (changes / "buildroot/linux.fragment").read_text()
+    off = re.findall(r"^# CONFIG_(\w+) is not set$", text, re.MULTILINE)
+    before, after = read_config(config), read_config(Path(found["config"]))
+    assert off and all(before.get(name) == "y" and name not in after for name in off)
 
 
 @pytest.mark.promise("output folders")
