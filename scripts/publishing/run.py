@@ -53,7 +53,8 @@ def _main() -> int:
         "--keep",
         metavar="FOLDER",
         type=Path,
-        help="of tables of several runs: keep the runs there, and take those that are there already",
+        help="of tables of several runs: keep the runs there, and take those that are there already, whatever has "
+        "changed since: begin with an empty folder",
     )
     parser.add_argument("--list", action="store_true", help="the tables there are, and what measures each")
     parser.add_argument("--check", action="store_true", help="whether they still are what was measured")
