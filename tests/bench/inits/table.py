@@ -11,6 +11,7 @@ from bootlab.experiments.family import Family
 from bootlab.experiments.verdict import FEWEST_NULLS, FEWEST_SEEDS, Judgement, Times, virtual_verdict
 from bootlab.measure.record import BootRecord
 from bootlab.measure.statistics.series import spread_ns
+from bootlab.report.parts.markdown import prose
 from bootlab.timeline import marks as m
 from tests.bench.inits.own_cost import Shares
 
@@ -116,8 +117,8 @@ def page(rows: Sequence[Row]) -> str:
         turns = len(rows[0].wall)
         parts += [f"Wall clock, multi-threaded TCG, two processors; ms, medians of {turns} boots in turn.", _wall(rows)]
     same = [(name, digest[:12]) for name, digest in first.hashes.items() if name != "rootfs"]
-    parts.append(", ".join(f"{name} {digest}" for name, digest in same))
-    parts.append("; ".join(f"root of {row.name} {row.family.members[0].hashes['rootfs'][:12]}" for row in rows))
+    roots = ", ".join(f"{row.name} {row.family.members[0].hashes['rootfs'][:12]}" for row in rows)
+    parts.append(prose(f"{', '.join(f'{name} {digest}' for name, digest in same)}; roots: {roots}."))
     return "\n\n".join(parts) + "\n"
 
 
@@ -134,7 +135,7 @@ def disk_page(disks: Mapping[str, Mapping[str, BootRecord]]) -> str:
     parts.append(f"Asked of the disk up to the goal (reads, MiB, busy ms):\n\n{_table(titles, asked)}")
     same = [f"{name} {digest[:12]}" for name, digest in first.hashes.items() if name != "rootfs"]
     roots = [f"{name} {boots[models[0]].hashes['rootfs'][:12]}" for name, boots in disks.items()]
-    parts.append(f"{', '.join(same)}; roots: {', '.join(roots)}")
+    parts.append(prose(f"{', '.join(same)}; roots: {', '.join(roots)}."))
     return "\n\n".join(parts) + "\n"
 
 
