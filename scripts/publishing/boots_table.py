@@ -69,7 +69,10 @@ def made_of(rows: Sequence[tuple[str, Sequence[BootRecord]]]) -> str:
     """Return on which clock the boots of each name were measured, and the hashes of their inputs."""
     every = [record for _, boots in rows for record in boots]
     same = len({(one.clock, one.ns_per_instruction, one.cpu, one.accelerator, one.price is None) for one in every}) == 1
-    clocks = [clock_of(every)] if same else list(dict.fromkeys(clock_of(boots) for _, boots in rows))
+    told: dict[str, list[str]] = {}
+    for name, boots in rows:
+        told.setdefault(clock_of(boots), []).append(_LINK.sub(lambda found: found[1], name))
+    clocks = [clock_of(every)] if same else [f"{' and '.join(names)}: {clock}" for clock, names in told.items()]
     common = {
         part: digest
         for part, digest in every[0].hashes.items()
