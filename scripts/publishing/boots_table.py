@@ -19,9 +19,7 @@ from bootlab.report.parts.figures import (
     median_ready_ns,
     mib,
     ms,
-    percent,
     ready_times,
-    short_hash,
     short_hashes,
 )
 from bootlab.report.parts.markdown import markdown_table, plain, prose
@@ -49,19 +47,23 @@ def boots_table(rows: Sequence[Row], columns: Mapping[str, str], *, turned: bool
     """Return the table, and below it the clock and the inputs that its boots have in common, and of each row.
 
     `columns` has the words of a figure for each title; `turned`: a column a run and a row a figure. Raises ValueError
-    for a figure that there is none of, and for a boot that was not ready and well.
+    for a figure that there is none of, or that none of the boots has, and for a boot that was not ready and well.
     """
     for row in rows:
         wrong = [one for one in row.boots if one.outcome is not Outcome.READY]
         if wrong:
             raise ValueError(f"{row.name}: {wrong[0].outcome.value}: {wrong[0].detail} ({wrong[0].run})")
     cells = [[figure(words, row, rows) for words in columns.values()] for row in rows]
-    sided = [title if words.startswith(_LEFT) else f"{title}>" for title, words in columns.items()]
+    for words, column in zip(columns.values(), zip(*cells, strict=True), strict=True):
+        if not any(column):
+            raise ValueError(f"{words}: no boot of the table has it")
     if turned:
         lines = [[title, *(one[index] for one in cells)] for index, title in enumerate(columns)]
         whole = markdown_table(["", *(f"{row.name}>" for row in rows)], lines)
     else:
-        whole = markdown_table(["", *sided], [[row.name, *one] for row, one in zip(rows, cells, strict=True)])
+        whole = markdown_table(
+            ["", *(f"{title}>" for title in columns)], [[row.name, *one] for row, one in zip(rows, cells, strict=True)]
+        )
     return f"{whole}\n\n{made_of([(row.name, row.boots) for row in rows])}\n"
 
 
@@ -118,14 +120,9 @@ def _timing(row: Row, name: str) -> str:
     return middle if min(times) == max(times) else f"{middle} ({ms(min(times))} to {ms(max(times))})"
 
 
-def _saved(row: Row, since: Row) -> str:
-    if row is since or row.ready_ns is None or since.ready_ns is None:
-        return ""
-    return ms(since.ready_ns - row.ready_ns)
-
-
-def _above(row: Row, rows: Sequence[Row]) -> Row:
-    return rows[max(0, next(index for index, one in enumerate(rows) if one is row) - 1)]
+def _saved(row: Row, rows: Sequence[Row]) -> str:
+    first = rows[0].ready_ns
+    return ms(first - row.ready_ns) if row is not rows[0] and first and row.ready_ns else ""
 
 
 def _times(row: Row, rows: Sequence[Row]) -> str:
@@ -154,11 +151,6 @@ def _phases(record: BootRecord, names: Sequence[str]) -> str:
     return ms(sum(found)) if found else ""
 
 
-def _read_in(record: BootRecord, names: Sequence[str]) -> str:
-    found = [phase.read_bytes for phase in record.phases if phase.name in names and phase.read_bytes is not None]
-    return count(sum(found)) if found else ""
-
-
 def _between(record: BootRecord, names: Sequence[str]) -> str:
     if len(names) != 2:
         raise ValueError(f"between {', '.join(names)}: between two marks")
@@ -176,14 +168,6 @@ def _kib(record: BootRecord, names: Sequence[str]) -> str:
     return "" if size is None else count(size // 1024)
 
 
-def _exits(record: BootRecord, names: Sequence[str]) -> str:
-    return count(sum(record.charges[name].count for name in names if name in record.charges)) if record.charges else ""
-
-
-def _hashes(record: BootRecord, names: Sequence[str]) -> str:
-    return ", ".join(short_hash(record.hashes[name]) for name in names if name in record.hashes)
-
-
 def _facts(record: BootRecord, names: Sequence[str]) -> str:
     said = [record.facts[name] for name in names if name in record.facts]
     return ", ".join(count(int(one)) if one.isdecimal() else plain(one) for one in said)
@@ -196,25 +180,16 @@ def _of_disks(of_one: Callable[[DiskRecord], int], said: Callable[[int], str]) -
     return told
 
 
-def _share(row: Row, rows: Sequence[Row]) -> str:
-    return percent(row.ready_ns, rows[0].ready_ns)
-
-
 _TIMING: Final = "timing"
-_LEFT: Final = ("hash ",)
 _LINK: Final = re.compile(r"\[([^]]*)\]\([^)]*\)")
 _OF_ROW: Final[Mapping[str, Callable[[Row, Sequence[Row]], str]]] = {
     "ready": lambda row, _: ms(row.ready_ns),
     "range": _range,
     "boots": lambda row, _: count(len(row.boots)),
-    "saved": lambda row, rows: _saved(row, rows[0]),
-    "saved-here": lambda row, rows: _saved(row, _above(row, rows)),
+    "saved": _saved,
     "times-less": _times,
-    "share": _share,
-    "loaded": lambda row, _: ms(row.middle.total_ns),
     "idle": lambda row, _: ms(row.middle.idle_ns),
     "instructions": lambda row, _: count(row.middle.instructions),
-    "price": lambda row, _: ms(None if row.middle.price is None else row.middle.price.total_ns),
     "reads": _of_disks(lambda disk: disk.reads, count),
     "read-mib": _of_disks(lambda disk: disk.read_bytes, mib),
     "writes": _of_disks(lambda disk: disk.writes, count),
@@ -223,13 +198,10 @@ _OF_ROW: Final[Mapping[str, Callable[[Row, Sequence[Row]], str]]] = {
 }
 _OF_NAMES: Final[Mapping[str, Callable[[BootRecord, Sequence[str]], str]]] = {
     "phase": _phases,
-    "read-in": _read_in,
     "mark": lambda record, names: ms(record.marks.get(names[0])),
     "between": _between,
     "waited": _waited,
     "bytes": lambda record, names: count(_sizes(record, names)),
     "kib": _kib,
-    "exits": _exits,
-    "hash": _hashes,
     "fact": _facts,
 }

@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 from bootlab.errors import BootlabError
-from bootlab.experiments.store import RunKind, Store, read_run
+from bootlab.experiments.store import Store, read_run
 from bootlab.measure.record import BootRecord
 from bootlab.measure.record_files import read_record
 from scripts.publishing.boots_table import Row, boots_table
@@ -160,7 +160,7 @@ def _measured_rows(table: Published, keep: Path | None) -> str:
 
 def _kept_boots(place: Path) -> list[BootRecord]:
     """Return the boots of the last run in a folder; none of a run that was interrupted."""
-    runs = [one.path for one in Store(place).runs() if one.finished or one.kind == RunKind.BOOT]
+    runs = [one.path for one in Store(place).runs() if one.finished]
     return [read_record(boot) for boot in read_run(runs[-1]).records()] if runs else []
 
 

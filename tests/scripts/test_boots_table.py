@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bootlab.measure.record import BootRecord, ChargeRecord, Outcome
+from bootlab.measure.record import BootRecord, Outcome
 from scripts.publishing.boots_table import Row, boots_table, figure
 from scripts.publishing.run import _kept_boots, _measured_rows
 from scripts.publishing.tables import Published, command_line, commands, run_folder
@@ -46,6 +46,11 @@ def test_a_boot_that_was_not_ready_is_an_error_and_no_empty_row() -> None:
         boots_table([row("as it is", 8_000_000), hung], {"ready": "ready"})
 
 
+def test_a_figure_that_none_of_the_boots_has_is_an_error_and_no_empty_column() -> None:
+    with pytest.raises(ValueError, match="phase SPLL: no boot of the table has it"):
+        boots_table([row("as it is", 8_000_000)], {"ready": "ready", "SPL": "phase SPLL"})
+
+
 def test_a_turned_table_has_a_column_for_each_run() -> None:
     rows = [row("as it is", 8_000_000), row("changed", 4_000_000)]
     assert boots_table(rows, {"ready": "ready", "saved": "saved"}, turned=True).splitlines()[:4] == [
@@ -75,14 +80,13 @@ def test_rows_on_other_clocks_or_processors_say_which_is_whose() -> None:
 def test_figures_of_phases_counts_and_sizes_are_those_of_the_middle_boot() -> None:
     one = record(5_000_000)
     phase = one.phases[0]
-    middle = one.model_copy(update={"sizes": {"kernel": 4096}, "charges": {"cpuid": ChargeRecord(count=7, ns=1)}})
+    middle = one.model_copy(update={"sizes": {"kernel": 4096}})
     only = Row("x", [middle])
     assert figure(f"phase {phase.name}", only, [only]) == f"{phase.duration_ns / 1e6:.2f}"
     assert figure("phase of nobody", only, [only]) == ""
     assert (figure("kib kernel", only, [only]), figure("bytes kernel", only, [only])) == ("4", "4,096")
     told = Row("x", [one.model_copy(update={"facts": {"cache_kib": "8036", "said": "as | it is"}})])
     assert figure("fact cache_kib, said, nothing", told, [told]) == "8,036, as \\| it is"
-    assert figure("exits cpuid, rdmsr", only, [only]) == "7"
     assert figure("between ready, ready", only, [only]) == "0.00"
     assert figure("reads", only, [only]) == ""
     timed = Row("x", [one.model_copy(update={"timings_ns": {"home": ns}}) for ns in (3_000_000, 1_000_000, 2_000_000)])
@@ -126,6 +130,7 @@ def test_a_run_that_is_kept_is_not_made_again(tmp_path: Path, monkeypatch: pytes
         about = {"kind": "boot", "system": "x", "started": "2026-01-01T00:00:00+00:00", "asked": {}}
         (place / "0001-x-boot" / "run.json").write_text(json.dumps(about))
         (boot / "record.json").write_text(record(ready_ns).model_dump_json(by_alias=True))
+        (place / "0001-x-boot" / "result.json").write_text("{}")
 
     monkeypatch.setattr(subprocess, "run", boot)
     put(run_folder(tmp_path, ["boot", "a.toml"]), 1_000_000)
