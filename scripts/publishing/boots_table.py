@@ -73,7 +73,7 @@ def made_of(rows: Sequence[tuple[str, Sequence[BootRecord]]]) -> str:
     same = len({(one.clock, one.ns_per_instruction, one.cpu, one.accelerator, one.price is None) for one in every}) == 1
     told: dict[str, list[str]] = {}
     for name, boots in rows:
-        told.setdefault(clock_of(boots), []).append(_LINK.sub(lambda found: found[1], name))
+        told.setdefault(clock_of(boots), []).append(_unlinked(name))
     clocks = [clock_of(every)] if same else [f"{' and '.join(names)}: {clock}" for clock, names in told.items()]
     common = {
         part: digest
@@ -87,10 +87,12 @@ def made_of(rows: Sequence[tuple[str, Sequence[BootRecord]]]) -> str:
         of_it = own.setdefault(name, {})
         for record in boots:
             of_it |= {short_hashes({part: one}): None for part, one in record.hashes.items() if part not in common}
-    lines += [
-        f"{_LINK.sub(lambda found: found[1], name)}: {', '.join(hashes)}" for name, hashes in own.items() if hashes
-    ]
+    lines += [f"{_unlinked(name)}: {', '.join(hashes)}" for name, hashes in own.items() if hashes]
     return prose(f"{'. '.join(lines)}.")
+
+
+def _unlinked(name: str) -> str:
+    return _LINK.sub(lambda found: found[1], name)
 
 
 def figure(words: str, row: Row, rows: Sequence[Row]) -> str:

@@ -130,8 +130,9 @@ def _publish(names: list[str], tables: dict[str, Published], run: str | None, ke
                 said = measured[command]
             else:
                 said = measured[command] = _printed_from(table, run) if run else _measured(table)
-            tables[name] = _written(name, table, said, inputs)
-            write_record(RECORD, tables)
+            written = _written(name, table, said, inputs)
+            # Another call may have written other tables meanwhile.
+            write_record(RECORD, {**read_published(), name: written})
     except subprocess.CalledProcessError as error:
         print(f"publish: error: {shlex.join(error.cmd)} ended with {error.returncode}: {name} stays", file=sys.stderr)
         return 1
@@ -206,4 +207,8 @@ def _written(name: str, table: Published, said: str, inputs: dict[str, str]) -> 
 
 
 if __name__ == "__main__":
-    sys.exit(_main())
+    try:
+        sys.exit(_main())
+    except KeyboardInterrupt:
+        print("publish: interrupted; what was written stays, and runs that --keep has go on", file=sys.stderr)
+        sys.exit(130)

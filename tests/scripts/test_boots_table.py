@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from bootlab.measure.record import BootRecord, Outcome
+from scripts.publishing import run as publishing
 from scripts.publishing.boots_table import Row, boots_table, figure
 from scripts.publishing.run import _kept_boots, _measured_rows
 from scripts.publishing.tables import Published, command_line, commands, run_folder
@@ -137,3 +138,14 @@ def test_a_run_that_is_kept_is_not_made_again(tmp_path: Path, monkeypatch: pytes
     said = _measured_rows(table, tmp_path)
     assert ran == ["b.toml"] and "| a | 1.00 |" in said and "| b | 2.00 |" in said
     assert _kept_boots(tmp_path / "nowhere") == []
+
+
+def test_a_table_that_was_written_meanwhile_is_not_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    mine, theirs = (Published(document="docs/x.md", inputs={}, printer=["scripts/x"]) for _ in range(2))
+    kept: dict[str, Published] = {}
+    monkeypatch.setattr(publishing, "_measured", lambda table: "| a |\n")
+    monkeypatch.setattr(publishing, "_written", lambda name, table, said, inputs: table)
+    monkeypatch.setattr(publishing, "read_published", lambda: {"mine": mine, "theirs": theirs})
+    monkeypatch.setattr(publishing, "write_record", lambda record, tables: kept.update(tables))
+    assert publishing._publish(["mine"], {"mine": mine}, None, None) == 0
+    assert list(kept) == ["mine", "theirs"]
