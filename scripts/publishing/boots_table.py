@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from bootlab.experiments.family import timings_of
+from bootlab.experiments.trial.result import Judged
 from bootlab.measure.line_and_card_cost import board_terms
 from bootlab.measure.record import BootRecord, DiskRecord, Outcome
 from bootlab.measure.statistics.series import median_ns
@@ -31,6 +32,10 @@ class Row:
 
     name: str
     boots: Sequence[BootRecord]
+    others: Sequence[BootRecord] = ()
+    """Null changes and fresh boots of a step of a trial, which only its spread is of as well."""
+    judged: Judged | None = None
+    """What the trial says of that step; None of the baseline, and of boots that are no trial's."""
 
     @property
     def middle(self) -> BootRecord:
@@ -50,7 +55,7 @@ def boots_table(rows: Sequence[Row], columns: Mapping[str, str], *, turned: bool
     for a figure that there is none of, or that none of the boots has, and for a boot that was not ready and well.
     """
     for row in rows:
-        wrong = [one for one in row.boots if one.outcome is not Outcome.READY]
+        wrong = [one for one in (*row.boots, *row.others) if one.outcome is not Outcome.READY]
         if wrong:
             raise ValueError(f"{row.name}: {wrong[0].outcome.value}: {wrong[0].detail} ({wrong[0].run})")
     cells = [[figure(words, row, rows) for words in columns.values()] for row in rows]
@@ -114,6 +119,16 @@ def _range(row: Row, _rows: Sequence[Row]) -> str:
     return f"{ms(min(times))} to {ms(max(times))}" if times and min(times) != max(times) else ms(row.ready_ns)
 
 
+def _verdict(row: Row, _rows: Sequence[Row]) -> str:
+    return "" if row.judged is None else f"{row.judged.verdict}, {row.judged.proof}"
+
+
+def _spread(row: Row, _rows: Sequence[Row]) -> str:
+    every = [*row.boots, *row.others]
+    times = ready_times(every)
+    return f"{ms(min(times))} to {ms(max(times))}, {count(len(every))} boots"
+
+
 def _timing(row: Row, name: str) -> str:
     times = timings_of(row.boots).get(name, [])
     if not times:
@@ -123,6 +138,8 @@ def _timing(row: Row, name: str) -> str:
 
 
 def _saved(row: Row, rows: Sequence[Row]) -> str:
+    if row.judged is not None:
+        return ms(row.judged.saved_ns)
     first = rows[0].ready_ns
     return ms(first - row.ready_ns) if row is not rows[0] and first and row.ready_ns else ""
 
@@ -170,6 +187,16 @@ def _kib(record: BootRecord, names: Sequence[str]) -> str:
     return "" if size is None else count(size // 1024)
 
 
+def _read_in(record: BootRecord, names: Sequence[str]) -> str:
+    found = [phase.read_bytes for phase in record.phases if phase.name in names and phase.read_bytes is not None]
+    return count(sum(found)) if found else ""
+
+
+def _charges(record: BootRecord, names: Sequence[str]) -> str:
+    found = [record.charges[name] for name in names if name in record.charges]
+    return f"{count(sum(one.count for one in found))}: {ms(sum(one.ns for one in found))}" if found else ""
+
+
 def _facts(record: BootRecord, names: Sequence[str]) -> str:
     said = [record.facts[name] for name in names if name in record.facts]
     return ", ".join(count(int(one)) if one.isdecimal() else plain(one) for one in said)
@@ -187,8 +214,11 @@ _LINK: Final = re.compile(r"\[([^]]*)\]\([^)]*\)")
 _OF_ROW: Final[Mapping[str, Callable[[Row, Sequence[Row]], str]]] = {
     "ready": lambda row, _: ms(row.ready_ns),
     "range": _range,
+    "spread": _spread,
     "boots": lambda row, _: count(len(row.boots)),
     "saved": _saved,
+    "price": lambda row, _: "" if row.middle.price is None else ms(row.middle.price.total_ns),
+    "verdict": _verdict,
     "times-less": _times,
     "idle": lambda row, _: ms(row.middle.idle_ns),
     "instructions": lambda row, _: count(row.middle.instructions),
@@ -200,6 +230,8 @@ _OF_ROW: Final[Mapping[str, Callable[[Row, Sequence[Row]], str]]] = {
 }
 _OF_NAMES: Final[Mapping[str, Callable[[BootRecord, Sequence[str]], str]]] = {
     "phase": _phases,
+    "read-in": _read_in,
+    "charge": _charges,
     "mark": lambda record, names: ms(record.marks.get(names[0])),
     "between": _between,
     "waited": _waited,

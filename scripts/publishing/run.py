@@ -1,17 +1,14 @@
 """Command line of `scripts/publish`: measures tables anew, writes them into their documents, keeps the record."""
 
 import argparse
+import difflib
 import shlex
 import subprocess
 import sys
-import tempfile
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from bootlab.errors import BootlabError
-from bootlab.experiments.store import Store, read_run
-from bootlab.measure.record import BootRecord
-from bootlab.measure.record_files import read_record
-from scripts.publishing.boots_table import Row, boots_table
 from scripts.publishing.gathered import (
     GATHERED,
     as_measured,
@@ -19,30 +16,35 @@ from scripts.publishing.gathered import (
     find_gathered_faults,
     read_gathered,
 )
+from scripts.publishing.measuring import measured
 from scripts.publishing.tables import (
     RECORD,
     ROOT,
     Published,
     Recorded,
+    changed_inputs,
     command_line,
     commands,
     find_faults,
     first_tables,
     inputs_now,
     read_published,
-    run_folder,
     text_hash,
+    text_of,
     with_text,
     write_record,
 )
 from scripts.publishing.techniques import find_new_techniques, takes_whole_catalogue, techniques_now
 
-BOOTLAB = ".venv/bin/bootlab"
-
 
 def _main() -> int:
     parser = argparse.ArgumentParser(prog="scripts/publish", description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="NAME")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="a table, or a document: all tables in it")
+    parser.add_argument(
+        "--again",
+        action="store_true",
+        help="measure them again and say whether they come out as they stand; write nothing",
+    )
     parser.add_argument(
         "--from",
         dest="run",
@@ -53,8 +55,8 @@ def _main() -> int:
         "--keep",
         metavar="FOLDER",
         type=Path,
-        help="of tables of several runs: keep the runs there, and take those that are there already, whatever has "
-        "changed since: begin with an empty folder",
+        help="keep the runs there, and take those that are there already, whatever has changed since: begin with an "
+        "empty folder",
     )
     parser.add_argument("--list", action="store_true", help="the tables there are, and what measures each")
     parser.add_argument("--check", action="store_true", help="whether they still are what was measured")
@@ -86,24 +88,34 @@ def _main() -> int:
             print(f"all {len(tables)} published and {len(gathered)} gathered tables are as recorded")
         return 1 if faults or (older and asked.release) else 0
     by_hand = asked.gathered or asked.older
-    there = gathered if by_hand else tables
+    there: Mapping[str, Recorded] = gathered if by_hand else tables
+    asked.names = _of_documents(asked.names, there)
     unknown = [name for name in asked.names if name not in there]
     if unknown or not asked.names:
         known = ", ".join(there)
         print(f"publish: error: {', '.join(unknown) or 'no table named'}; there are: {known}", file=sys.stderr)
         return 2
-    if asked.run and (by_hand or len(asked.names) != 1):
-        print("publish: error: --from is for one table, and not for a gathered one", file=sys.stderr)
+    if asked.run and (by_hand or asked.again or len(asked.names) != 1):
+        print("publish: error: --from is for one table, not for a gathered one, nor with --again", file=sys.stderr)
         return 2
-    if asked.keep and (by_hand or asked.run or not all(tables[name].rows for name in asked.names)):
-        print("publish: error: --keep is for tables of several runs", file=sys.stderr)
+    if asked.again and by_hand:
+        print("publish: error: --again is for tables that a command measures", file=sys.stderr)
+        return 2
+    if asked.keep and (by_hand or asked.run or not all(commands(tables[name]) for name in asked.names)):
+        print("publish: error: --keep is for tables of bootlab's runs", file=sys.stderr)
         return 2
     if asked.run and tables[asked.names[0]].rows:
         print("publish: error: --from is of one run, and this table of several: --keep FOLDER", file=sys.stderr)
         return 2
     if by_hand:
         return _record(asked.names, gathered, older=asked.older)
-    return _publish(asked.names, tables, asked.run, asked.keep)
+    try:
+        if asked.again:
+            return _again(asked.names, tables, asked.keep)
+        return _publish(asked.names, tables, asked.run, asked.keep)
+    except _NotMeasuredError as error:
+        print(f"publish: error: {error}", file=sys.stderr)
+        return 1
 
 
 def _record(names: list[str], gathered: dict[str, Recorded], *, older: bool) -> int:
@@ -119,91 +131,68 @@ def _record(names: list[str], gathered: dict[str, Recorded], *, older: bool) -> 
 
 
 def _publish(names: list[str], tables: dict[str, Published], run: str | None, keep: Path | None) -> int:
-    measured: dict[str, str] = {}
-    try:
-        for name in names:
-            table, inputs = tables[name], inputs_now(tables[name])
-            command = _all(table)
-            if table.rows:
-                said = _measured_rows(table, keep)
-            elif command in measured:
-                said = measured[command]
-            else:
-                said = measured[command] = _printed_from(table, run) if run else _measured(table)
-            written = _written(name, table, said, inputs)
-            # Another call may have written other tables meanwhile.
-            write_record(RECORD, {**read_published(), name: written})
-    except subprocess.CalledProcessError as error:
-        print(f"publish: error: {shlex.join(error.cmd)} ended with {error.returncode}: {name} stays", file=sys.stderr)
-        return 1
-    except (ValueError, BootlabError) as error:
-        print(f"publish: error: {name}: {error}", file=sys.stderr)
-        return 1
+    for name, table, text in _texts(names, tables, run, keep):
+        path = ROOT / table.document
+        path.write_text(with_text(name, path.read_text(encoding="utf-8"), text), encoding="utf-8")
+        print(f"publish: {name}: written into {table.document}", flush=True)
+        # Another call may have written other tables meanwhile.
+        write_record(RECORD, {**read_published(), name: table})
     return 0
 
 
-def _measured_rows(table: Published, keep: Path | None) -> str:
-    """Return the table of a run for each row, but for those that are on record in the folder `keep`."""
-    with tempfile.TemporaryDirectory() as folder:
-        kept = keep or Path(folder)
-        boots: dict[str, list[BootRecord]] = {}
-        for command in dict.fromkeys(table.rows.values()):
-            words = shlex.split(command)
-            place = run_folder(kept, words)
-            boots[command] = _kept_boots(place)
-            if not boots[command]:
-                print(f"publish: bootlab {command}", flush=True)
-                subprocess.run([BOOTLAB, *words, "--runs", str(place)], check=True, cwd=ROOT)
-                boots[command] = _kept_boots(place)
-        rows = [Row(name, boots[command]) for name, command in table.rows.items()]
-        return boots_table(rows, table.columns, turned=table.turned)
+def _again(names: list[str], tables: dict[str, Published], keep: Path | None) -> int:
+    """Say of each table whether it comes out again as it stands, and how not; nothing is written."""
+    others = 0
+    for name, table, text in _texts(names, tables, None, keep):
+        stands = text_of(name, (ROOT / table.document).read_text(encoding="utf-8"))
+        if stands == text:
+            print(f"publish: {name}: comes out again as it stands in {table.document}, to the last digit", flush=True)
+            continue
+        others += 1
+        print(f"publish: {name}: does not come out as it stands in {table.document}:")
+        if changed := changed_inputs(tables[name]):
+            print(f"  older than {', '.join(changed)}")
+        lines = difflib.unified_diff(
+            (stands or "").splitlines(), text.splitlines(), "as it stands", "again", lineterm=""
+        )
+        print("\n".join(f"  {line}" for line in lines), flush=True)
+    return 1 if others else 0
 
 
-def _kept_boots(place: Path) -> list[BootRecord]:
-    """Return the boots of the last run in a folder; none of a run that was interrupted."""
-    runs = [one.path for one in Store(place).runs() if one.finished]
-    return [read_record(boot) for boot in read_run(runs[-1]).records()] if runs else []
+def _texts(
+    names: list[str], tables: dict[str, Published], run: str | None, keep: Path | None
+) -> Iterator[tuple[str, Published, str]]:
+    """Yield each table's name, the record that is then true of it, and its text. Raises _NotMeasuredError."""
+    said: dict[str, str] = {}
+    for name in names:
+        table, inputs = tables[name], inputs_now(tables[name])
+        source = table.model_dump_json(include={"command", "before", "printer", "rows", "columns", "turned"})
+        try:
+            if source not in said:
+                said[source] = measured(table, run, keep)
+        except subprocess.CalledProcessError as error:
+            raise _NotMeasuredError(f"{shlex.join(error.cmd)} ended with {error.returncode}: {name} stays") from error
+        except (ValueError, BootlabError) as error:
+            raise _NotMeasuredError(f"{name}: {error}") from error
+        text = f"{command_line(table)}\n\n{first_tables(said[source], table.tables)}"
+        techniques = " ".join(techniques_now()) if takes_whole_catalogue(table) else ""
+        update = {"inputs": inputs, "text_sha256": text_hash(text), "techniques": techniques}
+        yield name, table.model_copy(update=update), text
 
 
-def _measured(table: Published) -> str:
-    """Return the tables of a new run of the command, or what the script prints that stands in its place."""
-    if not commands(table):
-        print(f"publish: {shlex.join(table.printer)}", flush=True)
-        return _printed(table.printer)
-    with tempfile.TemporaryDirectory() as folder:
-        for words in commands(table):
-            print(f"publish: bootlab {shlex.join(words)}", flush=True)
-            subprocess.run([BOOTLAB, *words, "--runs", folder], check=True, cwd=ROOT)
-        if table.printer:
-            return _printed(table.printer, "--runs", folder)
-        return _reported("last", "--runs", folder)
+class _NotMeasuredError(Exception):
+    """A table could not be made; those before it are written."""
 
 
-def _printed_from(table: Published, run: str) -> str:
-    # A script's runs are many: the folder that they are kept in is named.
-    return _printed(table.printer, "--runs", run) if table.printer else _reported(run)
+def _of_documents(names: list[str], there: Mapping[str, Recorded]) -> list[str]:
+    """Return the tables that are named, by themselves or by the document that they stand in."""
+    of = {one: [name for name, table in there.items() if table.document == one] for one in names}
+    return [name for one in names for name in of[one] or [one]]
 
 
 def _all(table: Published) -> str:
     words = [f"bootlab {shlex.join(one)}" for one in commands(table)]
     return "; ".join([*words, *([shlex.join(table.printer)] * bool(table.printer))])
-
-
-def _printed(words: list[str], *where: str) -> str:
-    return subprocess.run([*words, *where], check=True, cwd=ROOT, stdout=subprocess.PIPE, text=True).stdout
-
-
-def _reported(run: str, *where: str) -> str:
-    return _printed([BOOTLAB, "report", run, "--markdown"], *where)
-
-
-def _written(name: str, table: Published, said: str, inputs: dict[str, str]) -> Published:
-    text = f"{command_line(table)}\n\n{first_tables(said, table.tables)}"
-    path = ROOT / table.document
-    path.write_text(with_text(name, path.read_text(encoding="utf-8"), text), encoding="utf-8")
-    print(f"publish: {name}: written into {table.document}")
-    techniques = " ".join(techniques_now()) if takes_whole_catalogue(table) else ""
-    return table.model_copy(update={"inputs": inputs, "text_sha256": text_hash(text), "techniques": techniques})
 
 
 if __name__ == "__main__":

@@ -37,7 +37,10 @@ class Published(Recorded):
     command: list[str] = Field(default=[], exclude_if=lambda words: not words)
     """The words after `bootlab`."""
     rows: dict[str, str] = Field(default={}, exclude_if=lambda rows: not rows)
-    """Of a table of several runs: the name of each row -> the command of its run, after `bootlab`."""
+    """Of a table of several runs: the name of each row -> the command of its run, after `bootlab`.
+
+    Of a trial ` -> STEP` follows: the row is of the boots of that step, by their labels in the run (`alone-NAME`).
+    """
     columns: dict[str, str] = Field(default={}, exclude_if=lambda columns: not columns)
     """Its columns: title -> figure, by the words of scripts/publishing/boots_table.py."""
     turned: bool = Field(default=False, exclude_if=lambda turned: not turned)
@@ -117,13 +120,20 @@ def command_line(table: Published) -> str:
 def commands(table: Published) -> list[list[str]]:
     """Return the words of each command after `bootlab`, in the order of their runs."""
     if table.rows:
-        return [shlex.split(one) for one in dict.fromkeys(table.rows.values())]
+        return [list(words) for words in dict.fromkeys(tuple(words_and_step(row)[0]) for row in table.rows.values())]
     return [*table.before, table.command] if table.command else []
 
 
-def run_folder(kept: Path, command: Sequence[str]) -> Path:
-    """Return where the run of a command is kept, in a folder that has those of several."""
-    return kept / hashlib.sha256(shlex.join(command).encode()).hexdigest()[:_DIGITS]
+def words_and_step(row: str) -> tuple[list[str], str]:
+    """Return the command of a row, and the step of the trial whose boots it is of; empty where it is of all."""
+    command, _, step = row.partition(" -> ")
+    return shlex.split(command), step
+
+
+def run_folder(kept: Path, commands: Sequence[Sequence[str]]) -> Path:
+    """Return where the runs of the commands of one table are kept, in a folder that has those of several."""
+    said = "; ".join(shlex.join(words) for words in commands)
+    return kept / hashlib.sha256(said.encode()).hexdigest()[:_DIGITS]
 
 
 def _folded(command: str) -> str:

@@ -4,17 +4,12 @@ The records are a fixture with made-up figures; no figure here was measured.
 """
 
 import json
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from bootlab.measure.record import BootRecord, Outcome
-from scripts.publishing import run as publishing
 from scripts.publishing.boots_table import Row, boots_table, figure
-from scripts.publishing.run import _kept_boots, _measured_rows
-from scripts.publishing.tables import Published, command_line, commands, run_folder
-from scripts.publishing.techniques import takes_whole_catalogue
 
 RECORDS = Path(__file__).parents[1] / "data" / "report" / "series-before.json"
 
@@ -100,52 +95,3 @@ def test_a_figure_that_there_is_none_of_is_an_error_and_no_empty_cell(words: str
     only = row("x", 1_000_000)
     with pytest.raises(ValueError, match=r"no such figure|between two marks"):
         figure(words, only, [only])
-
-
-def test_a_table_is_of_one_command_or_of_rows() -> None:
-    rows = {"a": "boot a.toml", "b": "boot 'b c.toml'", "again": "boot a.toml"}
-    table = Published(document="docs/x.md", inputs={}, rows=rows, columns={"ready": "ready"})
-    assert commands(table) == [["boot", "a.toml"], ["boot", "b c.toml"]]
-    assert not takes_whole_catalogue(table)
-    assert command_line(table).split("\n") == ["    bootlab boot a.toml", "    bootlab boot 'b c.toml'"]
-    script = Published(document="docs/x.md", inputs={}, printer=["scripts/x", "a b"])
-    assert commands(script) == [] and command_line(script) == "`scripts/x 'a b'`:"
-    for wrong in ({}, {"command": ["boot"], "rows": rows}, {"rows": rows}, {"before": [["boot"]]}):
-        with pytest.raises(ValueError, match="a table is of one command|rows go with columns"):
-            Published.model_validate({"document": "x.md", "inputs": {}, **wrong})
-
-
-def test_a_run_that_is_kept_is_not_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    table = Published(
-        document="docs/x.md", inputs={}, rows={"a": "boot a.toml", "b": "boot b.toml"}, columns={"ready": "ready"}
-    )
-    ran: list[str] = []
-
-    def boot(argv: list[str], **_: object) -> None:
-        ran.append(argv[2])
-        put(Path(argv[-1]), 2_000_000)
-
-    def put(place: Path, ready_ns: int) -> None:
-        boot = place / "0001-x-boot" / "boots" / "1"
-        boot.mkdir(parents=True)
-        about = {"kind": "boot", "system": "x", "started": "2026-01-01T00:00:00+00:00", "asked": {}}
-        (place / "0001-x-boot" / "run.json").write_text(json.dumps(about))
-        (boot / "record.json").write_text(record(ready_ns).model_dump_json(by_alias=True))
-        (place / "0001-x-boot" / "result.json").write_text("{}")
-
-    monkeypatch.setattr(subprocess, "run", boot)
-    put(run_folder(tmp_path, ["boot", "a.toml"]), 1_000_000)
-    said = _measured_rows(table, tmp_path)
-    assert ran == ["b.toml"] and "| a | 1.00 |" in said and "| b | 2.00 |" in said
-    assert _kept_boots(tmp_path / "nowhere") == []
-
-
-def test_a_table_that_was_written_meanwhile_is_not_lost(monkeypatch: pytest.MonkeyPatch) -> None:
-    mine, theirs = (Published(document="docs/x.md", inputs={}, printer=["scripts/x"]) for _ in range(2))
-    kept: dict[str, Published] = {}
-    monkeypatch.setattr(publishing, "_measured", lambda table: "| a |\n")
-    monkeypatch.setattr(publishing, "_written", lambda name, table, said, inputs: table)
-    monkeypatch.setattr(publishing, "read_published", lambda: {"mine": mine, "theirs": theirs})
-    monkeypatch.setattr(publishing, "write_record", lambda record, tables: kept.update(tables))
-    assert publishing._publish(["mine"], {"mine": mine}, None, None) == 0
-    assert list(kept) == ["mine", "theirs"]

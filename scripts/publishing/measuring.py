@@ -1,0 +1,108 @@
+"""What a published table says: the runs of its commands, made now or kept, and the Markdown of them."""
+
+import re
+import shlex
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from bootlab.experiments.read_result import read_result
+from bootlab.experiments.store import Store, read_run
+from bootlab.experiments.trial.result import TryResult
+from bootlab.measure.record_files import read_record
+from scripts.publishing.boots_table import Row, boots_table
+from scripts.publishing.tables import ROOT, Published, commands, run_folder, words_and_step
+
+BOOTLAB: Final = ".venv/bin/bootlab"
+
+
+def measured(table: Published, run: str | None = None, keep: Path | None = None) -> str:
+    """Return what a table's runs say in Markdown: new runs but for those that are kept, or the one on record `run`.
+
+    Raises ValueError and BootlabError for runs that no such table can be made of, CalledProcessError for a command that
+    failed.
+    """
+    if table.rows:
+        return _rows(table, keep)
+    if run:
+        # A script's runs are many: the folder that they are kept in is named.
+        return _printed(table.printer, "--runs", run) if table.printer else _reported(run)
+    return _tables(table, keep)
+
+
+def _rows(table: Published, keep: Path | None) -> str:
+    """Return the table of the boots of each row, of runs that are on record in the folder `keep` or made now."""
+    with _kept_in(keep) as kept:
+        runs: dict[str, Path] = {}
+        for words in commands(table):
+            runs[shlex.join(words)] = place = run_folder(kept, [words])
+            if not _finished(place):
+                _run(words, place)
+        rows = []
+        for name, row in table.rows.items():
+            words, step = words_and_step(row)
+            rows.append(_row(name, runs[shlex.join(words)], step))
+        return boots_table(rows, table.columns, turned=table.turned)
+
+
+@contextmanager
+def _kept_in(keep: Path | None) -> Iterator[Path]:
+    with tempfile.TemporaryDirectory() as folder:
+        yield keep or Path(folder)
+
+
+def _run(words: Sequence[str], place: Path) -> None:
+    print(f"publish: bootlab {shlex.join(words)}", flush=True)
+    subprocess.run([BOOTLAB, *words, "--runs", str(place)], check=True, cwd=ROOT)
+
+
+def _finished(place: Path) -> list[Path]:
+    """Return the runs in a folder that ended, not those that were interrupted."""
+    return [one.path for one in Store(place).runs() if one.finished]
+
+
+def _row(name: str, place: Path, step: str) -> Row:
+    """Return the row of the last run's boots: all of them, or those of one step of a trial and what it says of that.
+
+    Raises ValueError for a step that the run has not got.
+    """
+    run = read_run(_finished(place)[-1])
+    boots = run.records()
+    if not step:
+        return Row(name, [read_record(boot) for boot in boots])
+    of_seeds = [boot for boot in boots if re.fullmatch(rf"{re.escape(step)}-s\d+", boot.name)]
+    others = [boot for boot in boots if re.fullmatch(rf"{re.escape(step)}-(null|fresh)\d+-s\d+", boot.name)]
+    if not of_seeds:
+        steps = ", ".join(sorted({re.sub(r"(-(null|fresh)\d+)?-s\d+$", "", boot.name) for boot in boots}))
+        raise ValueError(f"{step}: no such step of {place}; there are: {steps}")
+    judged = {f"alone-{one.technique}": one for one in read_result(run, TryResult).alone}
+    return Row(name, [read_record(boot) for boot in of_seeds], [read_record(boot) for boot in others], judged.get(step))
+
+
+def _tables(table: Published, keep: Path | None) -> str:
+    """Return the tables of a run of the command, or what the script prints that stands in its place."""
+    if not commands(table):
+        print(f"publish: {shlex.join(table.printer)}", flush=True)
+        return _printed(table.printer)
+    with _kept_in(keep) as kept:
+        place = run_folder(kept, commands(table))
+        if len(_finished(place)) < len(commands(table)):
+            # A run may look back at those before it, so half a series is of no use.
+            shutil.rmtree(place, ignore_errors=True)
+            for words in commands(table):
+                _run(words, place)
+        if table.printer:
+            return _printed(table.printer, "--runs", str(place))
+        return _reported("last", "--runs", str(place))
+
+
+def _printed(words: list[str], *where: str) -> str:
+    return subprocess.run([*words, *where], check=True, cwd=ROOT, stdout=subprocess.PIPE, text=True).stdout
+
+
+def _reported(run: str, *where: str) -> str:
+    return _printed([BOOTLAB, "report", run, "--markdown"], *where)
