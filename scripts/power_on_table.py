@@ -72,11 +72,10 @@ def table(records: Sequence[BootRecord]) -> str:
                 ms(waited_ns(record)),
                 f"{read / (1 << 20):.1f}" if record.disks or of_card else "",
                 "" if found is None else f"{found / (1 << 20):.1f}",
-                f"{record.wall_s:.1f}",
                 _RISKS.get(kind, ""),
             ]
         )
-    numbers = ["woke ms>", "ready ms>", "waited ms>", "read MiB>", "found MiB>", "host s>"]
+    numbers = ["woke ms>", "ready ms>", "waited ms>", "read MiB>", "found MiB>"]
     return markdown_table(["system", "kind", *numbers, "lost or risked"], rows)
 
 

@@ -86,9 +86,9 @@ def test_a_new_text_replaces_the_old_one_and_nothing_else() -> None:
 
 def test_a_command_wider_than_a_window_stands_in_a_block_of_its_own() -> None:
     short = Published(document="README.md", command=["measure", "a b.toml"], inputs={})
-    assert command_line(short) == "`bootlab measure 'a b.toml'`:"
+    assert command_line("x", short) == "`bootlab measure 'a b.toml'`:"
     long = short.model_copy(update={"command": ["compare", *["examples/microvm/peer.toml"] * 5]})
-    folded = command_line(long).split("\n")
+    folded = command_line("x", long).split("\n")
     assert [line.strip(" \\") for line in folded] == [
         "bootlab compare" + " examples/microvm/peer.toml" * 3,
         "examples/microvm/peer.toml examples/microvm/peer.toml",
@@ -100,7 +100,7 @@ def test_a_command_wider_than_a_window_stands_in_a_block_of_its_own() -> None:
 @pytest.mark.parametrize("length", range(60, 112))
 def test_an_option_keeps_its_value(length: int) -> None:
     command = ["boot", "x" * length, "--set", "rootfs.kept_ram.verify=header", "-n", "3"]
-    lines = command_line(Published(document="README.md", command=command, inputs={})).split("\n")
+    lines = command_line("x", Published(document="README.md", command=command, inputs={})).split("\n")
     assert not any(line.rstrip(" \\").endswith(("--set", "-n")) for line in lines)
     assert "\N{NO-BREAK SPACE}" not in "".join(lines)
 
@@ -108,14 +108,14 @@ def test_an_option_keeps_its_value(length: int) -> None:
 @pytest.mark.parametrize("length", range(80, 115))
 def test_an_option_stays_on_one_line(length: int) -> None:
     table = Published(document="README.md", command=["try", "x" * length, "--no-alone", "--nulls", "3"], inputs={})
-    words = command_line(table).strip("`:").replace(" \\\n", " ").split()
+    words = command_line("x", table).strip("`:").replace(" \\\n", " ").split()
     assert words == ["bootlab", "try", "x" * length, "--no-alone", "--nulls", "3"]
 
 
 def test_a_command_that_reads_the_run_of_another_stands_below_it() -> None:
     command = ["try", "steady.toml", "initramfs_pruned", "--audit", "1"]
     two = Published(document="docs/x.md", before=[["audit", "steady.toml"]], command=command, inputs={})
-    assert command_line(two).split("\n") == [
+    assert command_line("x", two).split("\n") == [
         "    bootlab audit steady.toml",
         "    bootlab try steady.toml initramfs_pruned --audit 1",
     ]
@@ -129,7 +129,7 @@ def test_a_table_of_several_runs_names_the_script_that_prints_it() -> None:
         printer=["scripts/power-on-table", "1", "2"],
         inputs={},
     )
-    assert command_line(table).split("\n") == [
+    assert command_line("x", table).split("\n") == [
         "    bootlab boot a.toml",
         "    bootlab boot a.toml --power-on suspended",
         "    scripts/power-on-table 1 2",

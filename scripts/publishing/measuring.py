@@ -4,9 +4,7 @@ import re
 import shlex
 import shutil
 import subprocess
-import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -20,39 +18,34 @@ from scripts.publishing.tables import ROOT, Published, commands, run_folder, wor
 BOOTLAB: Final = ".venv/bin/bootlab"
 
 
-def measured(table: Published, run: str | None = None, keep: Path | None = None) -> str:
-    """Return what a table's runs say in Markdown: new runs but for those that are kept, or the one on record `run`.
+def measured(table: Published, kept: Path, run: str | None = None) -> str:
+    """Return what a table's runs say in Markdown: those that the folder `kept` has, or new ones, which it has then.
+
+    `run`: the one on record in their place.
 
     Raises ValueError and BootlabError for runs that no such table can be made of, CalledProcessError for a command that
     failed.
     """
     if table.rows:
-        return _rows(table, keep)
+        return _rows(table, kept)
     if run:
         # A script's runs are many: the folder that they are kept in is named.
         return _printed(table.printer, "--runs", run) if table.printer else _reported(run)
-    return _tables(table, keep)
+    return _tables(table, kept)
 
 
-def _rows(table: Published, keep: Path | None) -> str:
-    """Return the table of the boots of each row, of runs that are on record in the folder `keep` or made now."""
-    with _kept_in(keep) as kept:
-        runs: dict[str, Path] = {}
-        for words in commands(table):
-            runs[shlex.join(words)] = place = run_folder(kept, [words])
-            if not _finished(place):
-                _run(words, place)
-        rows = []
-        for name, row in table.rows.items():
-            words, step = words_and_step(row)
-            rows.append(_row(name, runs[shlex.join(words)], step))
-        return boots_table(rows, table.columns, turned=table.turned)
-
-
-@contextmanager
-def _kept_in(keep: Path | None) -> Iterator[Path]:
-    with tempfile.TemporaryDirectory() as folder:
-        yield keep or Path(folder)
+def _rows(table: Published, kept: Path) -> str:
+    """Return the table of the boots of each row."""
+    runs: dict[str, Path] = {}
+    for words in commands(table):
+        runs[shlex.join(words)] = place = run_folder(kept, [words])
+        if not _finished(place):
+            _run(words, place)
+    rows = []
+    for name, row in table.rows.items():
+        words, step = words_and_step(row)
+        rows.append(_row(name, runs[shlex.join(words)], step))
+    return boots_table(rows, table.columns, turned=table.turned)
 
 
 def _run(words: Sequence[str], place: Path) -> None:
@@ -83,21 +76,20 @@ def _row(name: str, place: Path, step: str) -> Row:
     return Row(name, [read_record(boot) for boot in of_seeds], [read_record(boot) for boot in others], judged.get(step))
 
 
-def _tables(table: Published, keep: Path | None) -> str:
+def _tables(table: Published, kept: Path) -> str:
     """Return the tables of a run of the command, or what the script prints that stands in its place."""
     if not commands(table):
         print(f"publish: {shlex.join(table.printer)}", flush=True)
         return _printed(table.printer)
-    with _kept_in(keep) as kept:
-        place = run_folder(kept, commands(table))
-        if len(_finished(place)) < len(commands(table)):
-            # A run may look back at those before it, so half a series is of no use.
-            shutil.rmtree(place, ignore_errors=True)
-            for words in commands(table):
-                _run(words, place)
-        if table.printer:
-            return _printed(table.printer, "--runs", str(place))
-        return _reported("last", "--runs", str(place))
+    place = run_folder(kept, commands(table))
+    if len(_finished(place)) < len(commands(table)):
+        # A run may look back at those before it, so half a series is of no use.
+        shutil.rmtree(place, ignore_errors=True)
+        for words in commands(table):
+            _run(words, place)
+    if table.printer:
+        return _printed(table.printer, "--runs", str(place))
+    return _reported("last", "--runs", str(place))
 
 
 def _printed(words: list[str], *where: str) -> str:

@@ -5,6 +5,7 @@ import difflib
 import shlex
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -163,21 +164,22 @@ def _texts(
     names: list[str], tables: dict[str, Published], run: str | None, keep: Path | None
 ) -> Iterator[tuple[str, Published, str]]:
     """Yield each table's name, the record that is then true of it, and its text. Raises _NotMeasuredError."""
-    said: dict[str, str] = {}
-    for name in names:
-        table, inputs = tables[name], inputs_now(tables[name])
-        source = table.model_dump_json(include={"command", "before", "printer", "rows", "columns", "turned"})
-        try:
-            if source not in said:
-                said[source] = measured(table, run, keep)
-        except subprocess.CalledProcessError as error:
-            raise _NotMeasuredError(f"{shlex.join(error.cmd)} ended with {error.returncode}: {name} stays") from error
-        except (ValueError, BootlabError) as error:
-            raise _NotMeasuredError(f"{name}: {error}") from error
-        text = f"{command_line(table)}\n\n{first_tables(said[source], table.tables)}"
-        techniques = " ".join(techniques_now()) if takes_whole_catalogue(table) else ""
-        update = {"inputs": inputs, "text_sha256": text_hash(text), "techniques": techniques}
-        yield name, table.model_copy(update=update), text
+    with tempfile.TemporaryDirectory() as folder:
+        for name in names:
+            table, inputs = tables[name], inputs_now(tables[name])
+            try:
+                # Tables of the same commands share their runs.
+                said = measured(table, keep or Path(folder), run)
+            except subprocess.CalledProcessError as error:
+                raise _NotMeasuredError(
+                    f"{shlex.join(error.cmd)} ended with {error.returncode}: {name} stays"
+                ) from error
+            except (ValueError, BootlabError) as error:
+                raise _NotMeasuredError(f"{name}: {error}") from error
+            text = f"{command_line(name, table)}\n\n{first_tables(said, table.tables)}"
+            techniques = " ".join(techniques_now()) if takes_whole_catalogue(table) else ""
+            update = {"inputs": inputs, "text_sha256": text_hash(text), "techniques": techniques}
+            yield name, table.model_copy(update=update), text
 
 
 class _NotMeasuredError(Exception):

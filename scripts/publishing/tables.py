@@ -16,6 +16,8 @@ ROOT: Final = Path(__file__).parents[2]
 RECORD: Final = ROOT / "docs" / "published.json"
 WINDOW: Final = 120
 _DIGITS: Final = 16
+_TOLD: Final = 12
+"""So many commands stand above a table; of more the one that runs them."""
 _GLUE: Final = "\N{NO-BREAK SPACE}"
 _STRING_OR_COMMENT: Final = re.compile(r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'|/\*.*?\*/|//[^\n]*', re.S)
 
@@ -108,10 +110,12 @@ def content_hash(name: str, content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def command_line(table: Published) -> str:
+def command_line(name: str, table: Published) -> str:
     """Return the commands that measure a table, as the document says them above the table."""
     words = [f"bootlab {shlex.join(one)}" for one in commands(table)]
     words += [shlex.join(table.printer)] * bool(table.printer)
+    if len(words) > _TOLD:
+        return f"`scripts/publish {name}`, which runs {len(words)} commands; docs/published.json has them:"
     if len(words) == 1 and len(words[0]) + len("``:") <= WINDOW:
         return f"`{words[0]}`:"
     return "\n".join(_folded(one) for one in words)

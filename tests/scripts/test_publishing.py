@@ -40,9 +40,11 @@ def test_a_table_is_of_one_command_or_of_rows() -> None:
     table = Published(document="docs/x.md", inputs={}, rows=rows, columns={"ready": "ready"})
     assert commands(table) == [["boot", "a.toml"], ["boot", "b c.toml"]]
     assert not takes_whole_catalogue(table)
-    assert command_line(table).split("\n") == ["    bootlab boot a.toml", "    bootlab boot 'b c.toml'"]
+    assert command_line("x", table).split("\n") == ["    bootlab boot a.toml", "    bootlab boot 'b c.toml'"]
     script = Published(document="docs/x.md", inputs={}, printer=["scripts/x", "a b"])
-    assert commands(script) == [] and command_line(script) == "`scripts/x 'a b'`:"
+    assert commands(script) == [] and command_line("x", script) == "`scripts/x 'a b'`:"
+    many = table.model_copy(update={"rows": {str(one): f"boot {one}.toml" for one in range(13)}})
+    assert command_line("x", many) == "`scripts/publish x`, which runs 13 commands; docs/published.json has them:"
     for wrong in ({}, {"command": ["boot"], "rows": rows}, {"rows": rows}, {"before": [["boot"]]}):
         with pytest.raises(ValueError, match="a table is of one command|rows go with columns"):
             Published.model_validate({"document": "x.md", "inputs": {}, **wrong})
@@ -60,7 +62,7 @@ def test_a_run_that_is_kept_is_not_made_again(tmp_path: Path, monkeypatch: pytes
 
     monkeypatch.setattr(subprocess, "run", boot)
     put(run_folder(tmp_path, [["boot", "a.toml"]]), **{"1": 1_000_000})
-    said = measured(table, keep=tmp_path)
+    said = measured(table, tmp_path)
     assert ran == ["b.toml"] and "| a | 1.00 |" in said and "| b | 2.00 |" in said
 
 
@@ -71,21 +73,21 @@ def test_a_row_may_be_of_one_step_of_a_trial(tmp_path: Path) -> None:
     columns = {"ready": "ready", "all": "spread", "saved": "saved", "verdict": "verdict"}
     rows = {"as it is": f"{trial} -> baseline", "changed": f"{trial} -> alone-{name}"}
     table = Published(document="docs/x.md", inputs={}, rows=rows, columns=columns)
-    assert commands(table) == [trial.split()] and command_line(table) == f"`bootlab {trial}`:"
+    assert commands(table) == [trial.split()] and command_line("x", table) == f"`bootlab {trial}`:"
     boots = {"baseline_s1": 5_000_000, "baseline_null1_s1": 6_000_000, "baseline_s2": 5_000_000}
     put(
         run_folder(tmp_path, [trial.split()]),
         **boots,
         **{f"alone-{name}_s1": 4_000_000, f"alone-{name}_fresh1_s4": 3_000_000, f"alone-{name}2_s1": 1_000_000},
     )
-    lines = measured(table, keep=tmp_path).splitlines()
+    lines = measured(table, tmp_path).splitlines()
     assert lines[2] == "| as it is | 5.00 | 5.00 to 6.00, 3 boots | | |"
     assert lines[3].startswith("| changed | 4.00 | 3.00 to 4.00, 2 boots | ")
     assert lines[3].rpartition(" | ")[2] == "shorter, proven |"
     none = table.model_copy(update={"rows": {"changed": f"{trial} -> alone-nobody"}})
     steps = f"alone-{name}, alone-{name}2, baseline"
     with pytest.raises(ValueError, match=f"alone-nobody: no such step of .*; there are: {steps}"):
-        measured(none, keep=tmp_path)
+        measured(none, tmp_path)
 
 
 def test_the_runs_of_a_command_are_kept_and_begun_anew_where_one_is_missing(
@@ -103,9 +105,9 @@ def test_the_runs_of_a_command_are_kept_and_begun_anew_where_one_is_missing(
     monkeypatch.setattr(subprocess, "run", bootlab)
     place = run_folder(tmp_path, commands(table))
     put(place, **{"1": 1_000_000})
-    assert measured(table, keep=tmp_path) == "| a |\n" and ran == ["audit", "try", "report"]
+    assert measured(table, tmp_path) == "| a |\n" and ran == ["audit", "try", "report"]
     assert [one.name for one in place.iterdir()] == ["0001", "0002"]
-    assert measured(table, keep=tmp_path) == "| a |\n" and ran[3:] == ["report"]
+    assert measured(table, tmp_path) == "| a |\n" and ran[3:] == ["report"]
 
 
 def test_a_table_that_was_written_meanwhile_is_not_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
