@@ -47,6 +47,8 @@ class Published(Recorded):
     """Its columns: title -> figure, by the words of scripts/publishing/boots_table.py."""
     turned: bool = Field(default=False, exclude_if=lambda turned: not turned)
     """Whether such a table has a column for each run, and a row for each figure."""
+    builds: list[list[str]] = Field(default=[], exclude_if=lambda builds: not builds)
+    """The words after `bootlab` of what makes the images that the others boot; such commands leave no run."""
     before: list[list[str]] = []
     """Those of the commands before it, whose runs come first on record."""
     printer: list[str] = []
@@ -112,7 +114,7 @@ def content_hash(name: str, content: bytes) -> str:
 
 def command_line(name: str, table: Published) -> str:
     """Return the commands that measure a table, as the document says them above the table."""
-    words = [f"bootlab {shlex.join(one)}" for one in commands(table)]
+    words = [f"bootlab {shlex.join(one)}" for one in (*table.builds, *commands(table))]
     words += [shlex.join(table.printer)] * bool(table.printer)
     if len(words) > _TOLD:
         return f"`scripts/publish {name}`, which runs {len(words)} commands; docs/published.json has them:"

@@ -146,3 +146,21 @@ def test_a_document_stands_for_its_tables() -> None:
         for name, document in (("a", "README.md"), ("b", "docs/x.md"), ("c", "README.md"))
     }
     assert publishing._of_documents(["README.md", "b", "nobody"], there) == ["a", "c", "b", "nobody"]
+
+
+def test_what_is_booted_is_built_first_and_said_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    build = ["build", "image", "-o", "a.img"]
+    table = Published(
+        document="docs/x.md", inputs={}, builds=[build], rows={"a": "boot a.img"}, columns={"ready": "ready"}
+    )
+    assert command_line("x", table).split("\n") == ["    bootlab build image -o a.img", "    bootlab boot a.img"]
+    ran: list[list[str]] = []
+
+    def bootlab(argv: list[str], **_: object) -> None:
+        ran.append(argv[1:])
+        if argv[1] == "boot":
+            put(Path(argv[-1]), **{"1": 1_000_000})
+
+    monkeypatch.setattr(subprocess, "run", bootlab)
+    measured(table, tmp_path)
+    assert ran[0] == build and ran[1][:2] == ["boot", "a.img"]

@@ -60,7 +60,7 @@ def _figure(result: TryResult, one: Judged, kernel: str, again: tuple[list[str],
         command=shlex.join([*again[0], one.technique, *again[1]]),
         load_saved_ns=one.load_saved_ns,
         execution=one.execution,
-        model=_model(result) if one.load_saved_ns is not None else "",
+        model=_model(result),
         proof=one.proof,
         seeds=result.seeds,
         nulls=len(result.baseline.null_members),
@@ -74,8 +74,6 @@ def _figure(result: TryResult, one: Judged, kernel: str, again: tuple[list[str],
 
 
 def _model(result: TryResult) -> str:
-    return result.storage.words if result.storage is not None else f"board model {_board(result)}"
-
-
-def _board(result: TryResult) -> str:
-    return "none" if result.board_model is None else result.board_model.label
+    if result.storage is not None:
+        return result.storage.words
+    return "" if result.board_model is None else f"board model {result.board_model.label}"

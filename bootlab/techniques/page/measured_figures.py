@@ -42,9 +42,9 @@ class MeasuredFigure(Document):
     command: str
     """What measures it again."""
     load_saved_ns: int | None = None
-    """Of `saved_ns`, what loading smaller files saves by `model`; None without a model."""
+    """Of `saved_ns`, what loading smaller files saves by `model`; None without one, and where boots do not tell it."""
     execution: Verdict | None = None
-    """The verdict on the rest; None without a model."""
+    """The verdict on the rest; None where `load_saved_ns` is."""
     model: str = ""
     """What a storage or board model says that loading takes; empty without one."""
     disks: str = ""
@@ -108,6 +108,9 @@ def figure_words(one: MeasuredFigure) -> str:
     if one.load_saved_ns is not None and one.saved_ns is not None and one.execution is not None:
         rest_ns = one.saved_ns - one.load_saved_ns
         saved += f", of it {_ms(-one.load_saved_ns)} load by {one.model}, {_ms(-rest_ns)} execution: {one.execution}"
+    elif one.saved_ns is not None:
+        # Without a model kernel and initramfs are in memory at once; a board's loader executes what it takes to load.
+        saved += f", load by {one.model} not told apart" if one.model else ", all of it execution and waiting"
     saved += _UNPROVEN.get(one.proof or Effect.PROVEN, "")
     if one.wrong is None and (one.verdict.saves or one.verdict.costs):
         saved += ", not confirmed by fresh boots"

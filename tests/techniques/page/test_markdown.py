@@ -48,8 +48,8 @@ def test_our_figure_stands_beside_theirs() -> None:
     )
     page = techniques_page(load_catalogue(), [ours])
     words = (
-        "shorter: -12.3 ms of 61.6 ms, which moves by 0.001 ms, not confirmed by fresh boots, kernel -188 KB "
-        "(microvm, 6.12.117, virtual clock)"
+        "shorter: -12.3 ms of 61.6 ms, which moves by 0.001 ms, all of it execution and waiting, not confirmed by "
+        "fresh boots, kernel -188 KB (microvm, 6.12.117, virtual clock)"
     )
     assert f"| SMP | 35.3 -> 9.1 ms | [kernel_smp_off](#kernel_smp_off) | {words} |" in page
     assert f"- **Measured here:** {words}" in page

@@ -32,7 +32,8 @@ FIGURE = MeasuredFigure(
 
 def test_says_longer_with_a_plus_and_what_is_within_the_spread() -> None:
     assert (
-        figure_words(FIGURE) == "longer: +2.5 ms of 10 ms, which moves by 0.001 ms (microvm, 6.12.117, virtual clock)"
+        figure_words(FIGURE) == "longer: +2.5 ms of 10 ms, which moves by 0.001 ms, all of it execution and waiting "
+        "(microvm, 6.12.117, virtual clock)"
     )
     none = FIGURE.model_copy(update={"saved_ns": 500, "verdict": Verdict.NO_DIFFERENCE_SHOWN})
     assert figure_words(none).startswith("no difference shown (-0.0005 ms, within +-0.001 ms)")
@@ -58,9 +59,14 @@ def test_a_figure_of_0_1_is_read_in_the_words_of_its_clock() -> None:
 
 def test_an_older_figure_says_that_nothing_confirmed_it() -> None:
     older = FIGURE.model_copy(update={"wrong": None})
-    assert "0.001 ms, not confirmed by fresh boots (microvm, " in figure_words(older)
+    assert "waiting, not confirmed by fresh boots (microvm, " in figure_words(older)
     none = older.model_copy(update={"saved_ns": 500, "verdict": Verdict.NO_DIFFERENCE_SHOWN})
     assert "confirmed" not in figure_words(none)
+
+
+def test_a_figure_whose_load_no_boot_tells_names_the_model_and_claims_no_split() -> None:
+    untold = FIGURE.model_copy(update={"model": "board model x (card 14.9 MiB/s)"})
+    assert "0.001 ms, load by board model x (card 14.9 MiB/s) not told apart (" in figure_words(untold)
 
 
 def test_a_figure_without_proof_says_so() -> None:
