@@ -192,6 +192,23 @@ def _read_in(record: BootRecord, names: Sequence[str]) -> str:
     return count(sum(found)) if found else ""
 
 
+def _read_between(record: BootRecord, names: Sequence[str]) -> str:
+    if len(names) != 2:
+        raise ValueError(f"read-between {', '.join(names)}: between two marks")
+    begin, end = (_read_up_to(record, name) for name in names)
+    return "" if begin is None or end is None else count(end - begin)
+
+
+def _read_up_to(record: BootRecord, mark: str) -> int | None:
+    """Return the bytes that all disks were asked for before a mark; None where that was not counted."""
+    if mark in record.read_up_to:
+        return record.read_up_to[mark]
+    ends = [phase.end for phase in record.phases]
+    before = record.phases[: ends.index(mark) + 1] if mark in ends else []
+    found = [phase.read_bytes for phase in before if phase.read_bytes is not None]
+    return sum(found) if found else None
+
+
 def _charges(record: BootRecord, names: Sequence[str]) -> str:
     found = [record.charges[name] for name in names if name in record.charges]
     return f"{count(sum(one.count for one in found))}: {ms(sum(one.ns for one in found))}" if found else ""
@@ -231,6 +248,7 @@ _OF_ROW: Final[Mapping[str, Callable[[Row, Sequence[Row]], str]]] = {
 _OF_NAMES: Final[Mapping[str, Callable[[BootRecord, Sequence[str]], str]]] = {
     "phase": _phases,
     "read-in": _read_in,
+    "read-between": _read_between,
     "charge": _charges,
     "mark": lambda record, names: ms(record.marks.get(names[0])),
     "between": _between,

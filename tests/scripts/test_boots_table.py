@@ -95,3 +95,25 @@ def test_a_figure_that_there_is_none_of_is_an_error_and_no_empty_cell(words: str
     only = row("x", 1_000_000)
     with pytest.raises(ValueError, match=r"no such figure|between two marks"):
         figure(words, only, [only])
+
+
+def test_bytes_read_are_those_of_phases_or_between_marks() -> None:
+    one = record(5_000_000)
+    phases = [phase.model_copy(update={"read_bytes": 1000 * (1 + index)}) for index, phase in enumerate(one.phases)]
+    read = Row("x", [one.model_copy(update={"phases": phases, "read_up_to": {"root": 500}})])
+    first, second = phases[:2]
+    assert figure(f"read-in {first.name}, {second.name}", read, [read]) == "3,000"
+    assert figure(f"read-between root, {second.end}", read, [read]) == "2,500"
+    assert figure("read-between root, nowhere", read, [read]) == ""
+    uncounted = Row("x", [one.model_copy(update={"phases": [first.model_copy(update={"read_bytes": None})]})])
+    assert figure(f"read-in {first.name}", uncounted, []) == figure(f"read-between a, {first.end}", uncounted, []) == ""
+    with pytest.raises(ValueError, match="read-between root: between two marks"):
+        figure("read-between root", read, [read])
+
+
+def test_what_a_host_model_charges_is_how_often_and_how_long() -> None:
+    charges = {"hvc": {"count": 1200, "ns": 3_000_000}, "mmio_vmm": {"count": 1, "ns": 500_000}}
+    charged = BootRecord.model_validate({**json.loads(RECORDS.read_text())[0], "charges": charges})
+    only = Row("x", [charged])
+    assert figure("charge hvc, mmio_vmm", only, [only]) == "1,201: 3.50"
+    assert figure("charge sysreg_read", only, [only]) == figure("price", only, [only]) == ""
