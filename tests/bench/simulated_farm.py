@@ -7,7 +7,7 @@ With --boot-s each boot takes so many seconds more, in which it needs no process
 each have their own, and `share_of_n` is how near N workers come to N times the boots of one.
 
 Scheduler, client and every worker are Dask's and bootlab's own; only the machines are replayed. Some fifty workers
-share a process. Prints one JSON document; docs/scale.md keeps what it said.
+share a process. Prints one JSON document; `tests.bench.farm_table` the tables of docs/scale.md.
 """
 
 import argparse
@@ -29,6 +29,7 @@ from bootlab.build.cache import Cache
 from bootlab.cluster import worker
 from bootlab.cluster.address import RunningScheduler
 from bootlab.cluster.place import open_cluster
+from bootlab.cluster.roster import SUMMARY
 from bootlab.experiments.engine import Engine, Job, Progress
 from tests.replayed import Booted, new_run, prepared, replayed
 
@@ -86,10 +87,21 @@ def run_farm(folder: Path, workers: int, boots: int, boot_s: float = 0.0) -> dic
             some = min(_A_PROCESS, workers - first)
             children.append(_child("tests.bench.simulated_farm", "--address", address, "--folder", str(place),
                                    "--workers", str(some), "--boot-s", str(boot_s)))  # fmt: skip
+        load_before = os.getloadavg()[0]
         found = _boot_all(folder, address, scheduler, workers, boots)
+        summary = json.loads(next(folder.rglob(SUMMARY)).read_text())
+        took = [one["boots"] for one in summary["workers"]]
         # All of it, the start of each worker as well: a rate between two ends would count a round too many.
         share = round(boots * boot_s / workers / found["took_s"], 3) if boot_s else None
-        return found | {"scheduler_rss_empty_bytes": empty_rss, "boot_s": boot_s, "share_of_n": share}
+        return found | {
+            "scheduler_rss_empty_bytes": empty_rss,
+            "boot_s": boot_s,
+            "share_of_n": share,
+            "fewest_boots_of_a_worker": min(took),
+            "most_boots_of_a_worker": max(took),
+            "lost_workers": summary["lost_workers"],
+            "load_1_min_before": load_before,
+        }
     finally:
         for child in children:
             child.kill()
