@@ -24,6 +24,7 @@ from bootlab.report.parts.figures import (
     short_hashes,
 )
 from bootlab.report.parts.markdown import markdown_table, plain, prose
+from scripts.publishing.profile_figures import HANDLED, STRETCH_FIGURES, Stretch, stretch_figure
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,8 @@ class Row:
     """Null changes and fresh boots of a step of a trial, which only its spread is of as well."""
     judged: Judged | None = None
     """What the trial says of that step; None of the baseline, and of boots that are no trial's."""
+    stretch: Stretch | None = None
+    """The phase or timing of a profile that the row is of."""
 
     @property
     def middle(self) -> BootRecord:
@@ -108,9 +111,11 @@ def figure(words: str, row: Row, rows: Sequence[Row]) -> str:
         return _OF_NAMES[kind](row.middle, names)
     if kind == _TIMING and names:
         return _timing(row, names[0])
+    if kind in (*STRETCH_FIGURES, HANDLED):
+        return "" if row.stretch is None else stretch_figure(kind, row.stretch, names)
     if kind in _OF_ROW and not names:
         return _OF_ROW[kind](row, rows)
-    known = [*_OF_ROW, *(f"{kind} NAME" for kind in (*_OF_NAMES, _TIMING))]
+    known = [*_OF_ROW, *STRETCH_FIGURES, *(f"{kind} NAME" for kind in (*_OF_NAMES, _TIMING, HANDLED))]
     raise ValueError(f"{words}: no such figure of a boot; there are: {', '.join(known)}")
 
 

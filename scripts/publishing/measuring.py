@@ -1,5 +1,6 @@
 """What a published table says: the runs of its commands, made now or kept, and the Markdown of them."""
 
+import json
 import re
 import shlex
 import shutil
@@ -9,10 +10,11 @@ from pathlib import Path
 from typing import Final
 
 from bootlab.experiments.read_result import read_result
-from bootlab.experiments.store import Store, read_run
+from bootlab.experiments.store import RunKind, Store, read_run
 from bootlab.experiments.trial.result import TryResult
 from bootlab.measure.record_files import read_record
 from scripts.publishing.boots_table import Row, boots_table
+from scripts.publishing.profile_figures import require_stretch
 from scripts.publishing.tables import ROOT, Published, commands, run_folder, words_and_step
 
 BOOTLAB: Final = ".venv/bin/bootlab"
@@ -64,12 +66,15 @@ def _finished(place: Path) -> list[Path]:
 def _row(name: str, place: Path, step: str) -> Row:
     """Return the row of the last run's boots: all of them, or those of one step of a trial and what it says of that.
 
-    Raises ValueError for a step that the run has not got.
+    Of a profile a step is a phase or a timing. Raises ValueError for a step that the run has not got.
     """
     run = read_run(_finished(place)[-1])
     boots = run.records()
     if not step:
         return Row(name, [read_record(boot) for boot in boots])
+    if run.kind is RunKind.PROFILE:
+        stretch = require_stretch(json.loads(run.result_text()), step)
+        return Row(name, [read_record(boot) for boot in boots], stretch=stretch)
     of_seeds = [boot for boot in boots if re.fullmatch(rf"{re.escape(step)}-s\d+", boot.name)]
     others = [boot for boot in boots if re.fullmatch(rf"{re.escape(step)}-(null|fresh)\d+-s\d+", boot.name)]
     if not of_seeds:

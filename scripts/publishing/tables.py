@@ -41,7 +41,8 @@ class Published(Recorded):
     rows: dict[str, str] = Field(default={}, exclude_if=lambda rows: not rows)
     """Of a table of several runs: the name of each row -> the command of its run, after `bootlab`.
 
-    Of a trial ` -> STEP` follows: the row is of the boots of that step, by their labels in the run (`alone-NAME`).
+    Of a trial ` -> STEP` follows: the row is of the boots of that step, by their labels in the run (`alone-NAME`);
+    of a profile it is of the phase or timing of that name.
     """
     columns: dict[str, str] = Field(default={}, exclude_if=lambda columns: not columns)
     """Its columns: title -> figure, by the words of scripts/publishing/boots_table.py."""

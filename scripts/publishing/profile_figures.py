@@ -1,0 +1,75 @@
+"""Figures of one stretch of a profiled boot, a standard phase or a timing of the system's own, as its profile has them.
+
+"While it reads" is where a block request was under way: what the CPU did then is that time without its idle part.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+from bootlab.report.parts.figures import count, ms, percent
+
+Stretch = Mapping[str, Any]
+"""A phase of `activity` in the document of a profile (docs/formats.md)."""
+
+
+def require_stretch(document: Mapping[str, Any], name: str) -> Stretch:
+    """Return the phase or timing of a profile's document that has the name. Raises ValueError where there is none."""
+    there = [*document["activity"]["phases"], *document["activity"]["timings"]]
+    for one in there:
+        if one["name"] == name:
+            return dict(one)
+    raise ValueError(f"{name}: no such phase or timing; there are: {', '.join(one['name'] for one in there)}")
+
+
+def stretch_figure(kind: str, stretch: Stretch, names: Sequence[str]) -> str:
+    """Return the figure that is called `kind`; empty where the stretch has none. Raises ValueError for other names."""
+    if kind == HANDLED:
+        if len(names) != 1:
+            raise ValueError(f"{kind} {', '.join(names)}: of one interrupt handler")
+        return _handled(stretch, names[0])
+    if names:
+        raise ValueError(f"{kind} {', '.join(names)}: no such figure of a stretch")
+    return STRETCH_FIGURES[kind](stretch)
+
+
+def _of_requests(stretch: Stretch, what: str) -> int:
+    return sum(one[what] for one in stretch["devices"])
+
+
+def _a_second(number: float, stretch: Stretch) -> float | None:
+    return number * 1e9 / stretch["io_ns"] if stretch["io_ns"] else None
+
+
+def _handled(stretch: Stretch, handler: str) -> str:
+    # One of a module has the module's name behind it.
+    found = [one["count"] for one in stretch["handlers"] if one["name"].partition(" [")[0] == handler]
+    rate = _a_second(sum(found), stretch)
+    return count(round(rate)) if found and rate is not None else ""
+
+
+def _mb_a_second(stretch: Stretch) -> str:
+    rate = _a_second(_of_requests(stretch, "bytes"), stretch)
+    return "" if rate is None else f"{rate / 1e6:.1f}"
+
+
+def _cpu_ns(stretch: Stretch) -> int:
+    return int(stretch["io_ns"] - stretch["idle_io_ns"])
+
+
+def _a_request_us(stretch: Stretch) -> str:
+    requests = _of_requests(stretch, "requests")
+    return f"{_cpu_ns(stretch) / 1000 / requests:.1f}" if requests else ""
+
+
+HANDLED: Final = "stretch-handled-s"
+"""How often a handler of interrupts ran in a second while it read, by the handler's name."""
+STRETCH_FIGURES: Final[Mapping[str, Callable[[Stretch], str]]] = {
+    "stretch": lambda one: ms(one["end_ns"] - one["start_ns"]),
+    "stretch-bound": lambda one: str(one["bound"]),
+    "stretch-idle": lambda one: ms(one["idle_ns"]),
+    "stretch-io": lambda one: ms(one["io_ns"]),
+    "stretch-requests": lambda one: count(_of_requests(one, "requests")),
+    "stretch-mb-s": _mb_a_second,
+    "stretch-io-cpu": lambda one: percent(_cpu_ns(one), one["io_ns"]) if one["io_ns"] else "",
+    "stretch-request-cpu": _a_request_us,
+}
