@@ -6,7 +6,7 @@ A figure of one boot is that of the run's middle boot, so that the figures of a 
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from bootlab.experiments.family import timings_of
 from bootlab.experiments.trial.result import Judged
@@ -24,7 +24,7 @@ from bootlab.report.parts.figures import (
     short_hashes,
 )
 from bootlab.report.parts.markdown import markdown_table, plain, prose
-from scripts.publishing.profile_figures import HANDLED, STRETCH_FIGURES, Stretch, stretch_figure
+from scripts.publishing.profile_figures import HANDLED, STRETCH_FIGURES, Stretch, functions_ns, stretch_figure
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +39,8 @@ class Row:
     """What the trial says of that step; None of the baseline, and of boots that are no trial's."""
     stretch: Stretch | None = None
     """The phase or timing of a profile that the row is of."""
+    profile: Mapping[str, Any] | None = None
+    """The document of the profile, where the boot was profiled."""
 
     @property
     def middle(self) -> BootRecord:
@@ -111,11 +113,13 @@ def figure(words: str, row: Row, rows: Sequence[Row]) -> str:
         return _OF_NAMES[kind](row.middle, names)
     if kind == _TIMING and names:
         return _timing(row, names[0])
+    if kind == _FUNCTION and names:
+        return "" if row.profile is None else ms(functions_ns(row.profile, names))
     if kind in (*STRETCH_FIGURES, HANDLED):
         return "" if row.stretch is None else stretch_figure(kind, row.stretch, names)
     if kind in _OF_ROW and not names:
         return _OF_ROW[kind](row, rows)
-    known = [*_OF_ROW, *STRETCH_FIGURES, *(f"{kind} NAME" for kind in (*_OF_NAMES, _TIMING, HANDLED))]
+    known = [*_OF_ROW, *STRETCH_FIGURES, *(f"{kind} NAME" for kind in (*_OF_NAMES, _TIMING, _FUNCTION, HANDLED))]
     raise ValueError(f"{words}: no such figure of a boot; there are: {', '.join(known)}")
 
 
@@ -232,6 +236,8 @@ def _of_disks(of_one: Callable[[DiskRecord], int], said: Callable[[int], str]) -
 
 
 _TIMING: Final = "timing"
+_FUNCTION: Final = "function"
+"""What functions took up to ready with all that they called, of a profile."""
 _LINK: Final = re.compile(r"\[([^]]*)\]\([^)]*\)")
 _OF_ROW: Final[Mapping[str, Callable[[Row, Sequence[Row]], str]]] = {
     "ready": lambda row, _: ms(row.ready_ns),

@@ -70,11 +70,12 @@ def _row(name: str, place: Path, step: str) -> Row:
     """
     run = read_run(_finished(place)[-1])
     boots = run.records()
+    if run.kind is RunKind.PROFILE:
+        profile = json.loads(run.result_text())
+        stretch = require_stretch(profile, step) if step else None
+        return Row(name, [read_record(boot) for boot in boots], stretch=stretch, profile=profile)
     if not step:
         return Row(name, [read_record(boot) for boot in boots])
-    if run.kind is RunKind.PROFILE:
-        stretch = require_stretch(json.loads(run.result_text()), step)
-        return Row(name, [read_record(boot) for boot in boots], stretch=stretch)
     of_seeds = [boot for boot in boots if re.fullmatch(rf"{re.escape(step)}-s\d+", boot.name)]
     others = [boot for boot in boots if re.fullmatch(rf"{re.escape(step)}-(null|fresh)\d+-s\d+", boot.name)]
     if not of_seeds:

@@ -32,6 +32,15 @@ def stretch_figure(kind: str, stretch: Stretch, names: Sequence[str]) -> str:
     return STRETCH_FIGURES[kind](stretch)
 
 
+def functions_ns(document: Mapping[str, Any], names: Sequence[str]) -> int | None:
+    """Return what functions took up to ready with all that they called; None where the profile has none of them.
+
+    Those that call each other are to be named once: they would be counted twice.
+    """
+    found = [one["total_elapsed_ns"] for one in document["functions"] if one["name"] in names]
+    return sum(found) if found else None
+
+
 def _of_requests(stretch: Stretch, what: str) -> int:
     return sum(one[what] for one in stretch["devices"])
 

@@ -68,6 +68,10 @@ def test_a_row_is_of_a_phase_or_a_timing_of_the_profile(tmp_path: Path) -> None:
     row = _row("x", run.path.parent, first.name)
     assert figure("stretch", row, [row]) == f"{first.duration_ns / 1e6:.2f}"
     assert figure("stretch", Row("y", row.boots), [row]) == ""
+    called = profile_document(analysis)["functions"][0]
+    whole = _row("x", run.path.parent, "")
+    assert figure(f"function {called['name']}, nobody", whole, [whole]) == f"{called['total_elapsed_ns'] / 1e6:.2f}"
+    assert figure("function nobody", whole, [whole]) == figure("function nobody", Row("y", row.boots), []) == ""
     document = {"activity": {"phases": [READING], "timings": [{**READING, "name": "services"}]}}
     assert require_stretch(document, "services")["name"] == "services"
     with pytest.raises(ValueError, match="homely: no such phase or timing; there are: user space, services"):
