@@ -11,8 +11,8 @@ import pytest
 from bootlab.experiments.recorded_profiles import read_profile_run
 from bootlab.findings.profile_document import profile_document
 from scripts.publishing.boots_table import Row, figure
+from scripts.publishing.measuring import _row
 from scripts.publishing.profile_figures import STRETCH_FIGURES, require_stretch, stretch_figure
-from scripts.publishing.run import _row
 from tests.cli.conftest import write_profile_run
 
 READING = {
