@@ -81,7 +81,8 @@ class HandedOver:
     _file: str = ""
 
     def take(self, markdown: str, *, boots: NamedBoots = (), host: bool = False) -> None:
-        """Keep a table."""
+        """Keep a table, and print it among the rest: one that is published is that of a run that passed."""
+        print_table(markdown, boots=boots, host=host)
         self.handed.append(Handed(markdown, boots, host))
         self.gave.add(self._file)
 

@@ -62,14 +62,15 @@ def exit_of(reason: int, rip: int, info1: int = 0, info2: int = 0, task: int = 1
 
 
 def test_an_exit_is_what_kvm_did_with_it() -> None:
-    """A port is the VMM's where the VMM was asked; a fault is a register's where somebody emulated one."""
-    asked = Event(0, "kvm_userspace_exit", 1, {"reason": 2})
+    """A port is the VMM's where that was asked, not signalled; a fault is a register's where somebody emulated one."""
+    asked = Event(0, "kvm_userspace_exit", 1, {"reason": 2, "errno": 0})
+    signalled = Event(0, "kvm_userspace_exit", 1, {"reason": 10, "errno": -4})
     mmio = Event(0, "kvm_mmio", 1, {"type": 1})
     out, inside = 0xFFFFFFFF81000104, 0x1000004
     events = [
         exit_of(0x7B, out, 0x3F8 << 16), asked,
         exit_of(0x7B, out, 0x80 << 16), asked,
-        exit_of(0x7B, out, 0x20 << 16),
+        exit_of(0x7B, out, 0x20 << 16), signalled,
         exit_of(0x7B, out, 0x43 << 16),
         exit_of(0x400, out, 2, 0x5000),
         exit_of(0x400, inside, 2, 0x6000), exit_of(0x400, out, 2, 0x6000),

@@ -14,9 +14,11 @@ from bootlab.build.workshop import Workshop
 from bootlab.price.rules import read_rule_set
 from bootlab.system import read_system
 from tests.boot.conftest import EXAMPLES
-from tests.boot.machines.nested_kvm.comparison import Named, compare, table
+from tests.boot.machines.nested_kvm.comparison import Named, compare
+from tests.boot.machines.nested_kvm.comparison import table as compared_table
 from tests.boot.machines.nested_kvm.exits import OUTSIDE
 from tests.boot.machines.nested_kvm.traced_kvm import KERNEL, Case, compare_case, traced_system
+from tests.handed_over import Table
 
 pytestmark = [pytest.mark.boot, pytest.mark.network]
 
@@ -62,14 +64,15 @@ NAMED_WITH_TWO = (
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_exits_and_pages_are_as_predicted(case: Case, tmp_path: Path) -> None:
-    """Print the table, and fail on what has no name."""
+def test_exits_and_pages_are_as_predicted(case: Case, tmp_path: Path, table: Table) -> None:
+    """Hand the table over, and fail on what has no name."""
     if platform.machine() != "x86_64":
         pytest.skip("the machine is made of this host's programs, and KVM's SVM needs those of x86-64")
     compared = compare_case(Workshop(Cache.default()), case, tmp_path, read_rule_set("svm"))
     assert "work done" in compared.console, compared.console[-2000:]
     named = NAMED if case.system.machine.vcpus == 1 else (*NAMED_WITH_TWO, *NAMED)
     rows = compare(compared.predicted, compared.real, named)
-    print(f"\n{table(case.name, rows)}\n\nthe host's own: {dict(compared.real.host)}")
+    table(compared_table(case.title, rows), boots=[(case.name, [compared.record])])
+    print(f"the host's own: {dict(compared.real.host)}")
     assert sum(row.counted for row in rows) > 1_000
-    assert all(row.good for row in rows), table(case.name, [row for row in rows if not row.good])
+    assert all(row.good for row in rows), compared_table(case.name, [row for row in rows if not row.good])

@@ -15,9 +15,11 @@ from typing import Any
 import pytest
 
 from bootlab.build import boot_files
-from bootlab.build.cache import Cache
+from bootlab.build.cache import Cache, file_sha256
 from bootlab.build.workshop import Workshop
 from bootlab.measure.record import BootRecord
+from bootlab.process import run
+from bootlab.report.parts.figures import short_hash
 from bootlab.system import BootFiles, System, read_system
 from tests.boot.machines.nested_kvm.host_tree import HostTree
 
@@ -50,6 +52,12 @@ def require_vmm(program: str, what: str) -> Path:
     if platform.machine() != "x86_64":
         pytest.skip("KVM's SVM needs an x86-64 host's own programs")
     return Path(found)
+
+
+def vmm_words(name: str, program: Path) -> str:
+    """Return which VMM it was, for below a table: its version and the hash of its program."""
+    version = run([program, "--version"]).text.split()[1].lstrip("v")
+    return f"{name} {version} ({short_hash(file_sha256(program))})."
 
 
 def nested_host(folder: Path, vmms: Mapping[str, Path], tools: Sequence[str], *, qemu: bool = False) -> HostTree:

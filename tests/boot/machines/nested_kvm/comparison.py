@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from bootlab.report.parts.markdown import prose
 from tests.boot.machines.nested_kvm.exits import FAULT, SERIAL, Counted, classes
 
 NEAR = 0.02
@@ -88,8 +89,8 @@ def _page_row(predicted: Counted, real: Counted) -> Row:
     # Below 1 MiB firmware changes the slots of memory, and who comes first to a new one is no first touch.
     high = {page for page in both if page >= _MIB}
     same = sum(predicted.pages[page] == real.pages[page] for page in high)
-    why = f"{len(both)} the same; of {len(high)} above 1 MiB {same} first touched by the same function"
-    why += f"; {real.faults} faults in all"
+    why = f"{len(both):,} the same; of {len(high):,} above 1 MiB {same:,} first touched by the same function"
+    why += f"; {real.faults:,} faults in all"
     allowed = NEAR * len(real.pages)
     apart = {
         "[pages]": len(both) - len(real.pages),
@@ -100,15 +101,24 @@ def _page_row(predicted: Counted, real: Counted) -> Row:
     return Row(FAULT, len(predicted.pages), len(real.pages), (why,), far)
 
 
-def table(title: str, rows: Sequence[Row]) -> str:
-    """Return the rows as a table in Markdown."""
-    lines = [f"| {title} | predicted | counted | difference | why |", "|---|---:|---:|---:|---|"]
-    for row in rows:
-        difference = row.counted - row.predicted
-        why = "; ".join(row.why) if difference or row.name == FAULT or row.unnamed else ""
-        if not row.judged:
-            why = "the host's rate"
-        unnamed = ", ".join(f"{name} {by:+}" for name, by in row.unnamed[:12])
-        why += f" **unnamed: {unnamed}**" if unnamed else ""
-        lines.append(f"| {row.name} | {row.predicted:,} | {row.counted:,} | {difference:+,} | {why} |")
-    return "\n".join(lines)
+def table(title: str, rows: Sequence[Row], functions: int = 12) -> str:
+    """Return the rows that differ as a table in Markdown, and below it those that are equal.
+
+    `functions`: of how many at most a row tells what they differ by, where that has no name.
+    """
+    alike = [row for row in rows if row.predicted == row.counted and row.name != FAULT and not row.unnamed]
+    lines = [f"| {title} | predicted | counted | difference | what differs |", "|---|---:|---:|---:|---|"]
+    lines += [_line(row, functions) for row in rows if row not in alike]
+    text = "\n".join(lines)
+    equal = ", ".join(f"`{row.name}` {row.counted:,}" for row in alike)
+    return f"{text}\n\n{prose(f'Equal: {equal}.')}" if alike else text
+
+
+def _line(row: Row, functions: int) -> str:
+    why = [*row.why] if row.judged else ["the host's rate"]
+    if row.unnamed:
+        said = [f"`{name}` {by:+,}" for name, by in row.unnamed[:functions]]
+        said += ["others"] * (len(row.unnamed) > functions)
+        why.append(f"without a name: {', '.join(said)}")
+    figures = f"{row.predicted:,} | {row.counted:,} | {row.counted - row.predicted:+,}"
+    return f"| {row.name} | {figures} | {'; '.join(why)} |".replace("|  |", "| |")
