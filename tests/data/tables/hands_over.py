@@ -1,6 +1,7 @@
 """What tests of real boots may do with the fixture `table`, for tests/test_tables.py: no figure here was measured."""
 
 import json
+import os
 import subprocess
 from pathlib import Path
 
@@ -23,7 +24,7 @@ def of_the_file(table: Table) -> int:
 def test_hands_over(case: str, table: Table) -> None:
     print("a print of the test's")
     subprocess.run(["echo", "a program's"], check=True)
-    table(TEXT.format(case))
+    table(TEXT.format(os.environ.get("BOOTLAB_CASE", case)))
 
 
 def test_hands_over_with_its_boots(table: Table) -> None:
