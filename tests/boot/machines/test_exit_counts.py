@@ -109,6 +109,17 @@ def test_a_difference_without_a_name_is_told() -> None:
         assert rows["cr4"].good and rows["serial"].good
 
 
+def test_a_loop_may_have_as_many_rounds_more_as_it_looked_at_its_clock() -> None:
+    """How many is up to how long an exit takes there; with another number of looks it is no such loop."""
+    predicted, real = counted(mmio_vmm=115), counted(mmio_vmm=298)
+    named = Named("mmio_vmm", ("start",), 0, "calibration", rounds=True)
+    for looks, good in ((297, True), (296, False)):
+        for one, number in ((predicted, 114), (real, looks)):
+            one.by_time.clear()
+            one.add("mmio_vmm", "start", 0xF0, number, by_time=True)
+        assert compare(predicted, real, [named])[0].good is good
+
+
 def test_serial_and_pages_may_differ_by_2_percent_and_no_more() -> None:
     for serial, good in ((1020, True), (1040, False)):
         rows = compare(counted(serial=1000), counted(serial=serial), [])

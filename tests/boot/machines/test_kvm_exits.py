@@ -47,7 +47,7 @@ NAMED = (
     Named("pio_string", (OUTSIDE,), 6, "rounds of one instruction: KVM takes several in one exit"),
     Named("mmio_vmm", (OUTSIDE,), 150, _POLLS),
     Named("pio_vmm", (OUTSIDE,), 60, _POLLS),
-    Named("mmio_vmm", ("hpet_alloc.cold",), 120, "the HPET's calibration: as many rounds as fit its time"),
+    Named("mmio_vmm", ("hpet_alloc.cold",), 0, "the HPET's calibration: as many rounds as fit its time", rounds=True),
     Named("cr0", ("native_flush_tlb_local", "prepare_set"), 6, _CR3),
 )
 """What is known to differ, with the most that it may: each is in docs/price.md."""

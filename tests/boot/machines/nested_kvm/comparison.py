@@ -19,12 +19,16 @@ _MIB = 1 << 20 - 12
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A difference that is known. `functions`: where it is, all if empty; `most`: exits of a class, both ways added."""
+    """A difference that is known. `functions`: where it is, all if empty; `most`: exits of a class, both ways added.
+
+    `rounds`: of a loop that looks at a clock in each round: they differ by as many as its looks, which time decides.
+    """
 
     exit_class: str
     functions: tuple[str, ...]
     most: int
     why: str
+    rounds: bool = False
 
     def is_of(self, exit_class: str, function: str) -> bool:
         """Return whether this is the name of a difference there."""
@@ -52,7 +56,10 @@ def compare(predicted: Counted, real: Counted, named: Sequence[Named]) -> list[R
     """Return the rows of the table: classes that time does not decide, pages, and then what time decides."""
     counts = (predicted, real)
     rows = [_near_row(SERIAL, predicted.of(SERIAL), real.of(SERIAL))]
-    rows += [_exact_row(name, predicted.of(name), real.of(name), named) for name in classes(counts) if name != SERIAL]
+    for name in classes(counts):
+        if name != SERIAL:
+            looks = _differences(*(one.of(name, by_time=True) for one in counts))
+            rows.append(_exact_row(name, (predicted.of(name), real.of(name)), named, looks))
     rows.append(_page_row(predicted, real))
     for name in classes(counts):
         at_rate, came = (sum(one.of(name, by_time=True).values()) for one in counts)
@@ -65,12 +72,16 @@ def _differences(predicted: dict[str, int], real: dict[str, int]) -> dict[str, i
     return {name: found[name] for name in sorted(found, key=lambda name: -abs(found[name])) if found[name]}
 
 
-def _exact_row(name: str, predicted: dict[str, int], real: dict[str, int], named: Sequence[Named]) -> Row:
+def _exact_row(
+    name: str, counts: tuple[dict[str, int], dict[str, int]], named: Sequence[Named], looks: dict[str, int]
+) -> Row:
+    predicted, real = counts
     why: list[str] = []
     unnamed, used = [], Counter[Named]()
     for function, difference in _differences(predicted, real).items():
         known = next((one for one in named if one.is_of(name, function)), None)
-        if known is None or used[known] + abs(difference) > known.most:
+        rounds = known is not None and known.rounds and difference == looks.get(function)
+        if known is None or (not rounds and used[known] + abs(difference) > known.most):
             unnamed.append((function, difference))
             continue
         used[known] += abs(difference)
