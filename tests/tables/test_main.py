@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
-FILE = "tests/data/tables/hands_over.py"
+ROOT = Path(__file__).parents[2]
+FILE = "tests/tables/hands_over.py"
 TABLE = "| case | exits |\n|---|---:|\n| {} | 3 |\n"
 
 

@@ -1,4 +1,4 @@
-"""What tests of real boots may do with the fixture `table`, for tests/test_tables.py: no figure here was measured."""
+"""What tests of real boots may do with the fixture `table`, for test_main.py: no figure here was measured."""
 
 import json
 import os
@@ -10,7 +10,7 @@ import pytest
 from bootlab.measure.record import BootRecord
 from tests.handed_over import Table
 
-RECORDS = Path(__file__).parents[1] / "report" / "series-before.json"
+RECORDS = Path(__file__).parents[1] / "data" / "report" / "series-before.json"
 TEXT = "| case | exits |\n|---|---:|\n| {} | 3 |\n"
 
 
