@@ -20,6 +20,7 @@ from bootlab.targets.qemu.argv import qemu_argv
 from bootlab.targets.qemu.session import QemuSession
 from bootlab.targets.qemu.wiring import PluginFiles, Wiring
 from bootlab.targets.target import ConsoleBytes, Prepared
+from tests.handed_over import HandedOver, Table, print_table
 from tests.time_by_file import NO_TIME, TimeByFile
 
 READY = b"bootlab: mark ready"
@@ -120,6 +121,13 @@ def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest
     report = yield
     _refuse_skip(report)
     return report
+
+
+@pytest.fixture(scope="session")
+def table(request: pytest.FixtureRequest) -> Table:
+    """Take a table of figures: to be published under `python -m tests.tables`, printed in any other run."""
+    over = next((one for one in request.config.pluginmanager.get_plugins() if isinstance(one, HandedOver)), None)
+    return print_table if over is None else over.take
 
 
 @pytest.fixture

@@ -62,14 +62,15 @@ def exit_of(reason: int, rip: int, info1: int = 0, info2: int = 0, task: int = 1
 
 
 def test_an_exit_is_what_kvm_did_with_it() -> None:
-    """A port is the VMM's where the VMM was asked; a fault is a register's where somebody emulated one."""
-    asked = Event(0, "kvm_userspace_exit", 1, {"reason": 2})
+    """A port is the VMM's where that was asked, not signalled; a fault is a register's where somebody emulated one."""
+    asked = Event(0, "kvm_userspace_exit", 1, {"reason": 2, "errno": 0})
+    signalled = Event(0, "kvm_userspace_exit", 1, {"reason": 10, "errno": -4})
     mmio = Event(0, "kvm_mmio", 1, {"type": 1})
     out, inside = 0xFFFFFFFF81000104, 0x1000004
     events = [
         exit_of(0x7B, out, 0x3F8 << 16), asked,
         exit_of(0x7B, out, 0x80 << 16), asked,
-        exit_of(0x7B, out, 0x20 << 16),
+        exit_of(0x7B, out, 0x20 << 16), signalled,
         exit_of(0x7B, out, 0x43 << 16),
         exit_of(0x400, out, 2, 0x5000),
         exit_of(0x400, inside, 2, 0x6000), exit_of(0x400, out, 2, 0x6000),
@@ -106,6 +107,17 @@ def test_a_difference_without_a_name_is_told() -> None:
         rows = {row.name: row for row in compare(predicted, real, wrong)}
         assert rows["cpuid"].unnamed == (("start", 9),)
         assert rows["cr4"].good and rows["serial"].good
+
+
+def test_a_loop_may_have_as_many_rounds_more_as_it_looked_at_its_clock() -> None:
+    """How many is up to how long an exit takes there; with another number of looks it is no such loop."""
+    predicted, real = counted(mmio_vmm=115), counted(mmio_vmm=298)
+    named = Named("mmio_vmm", ("start",), 0, "calibration", rounds=True)
+    for looks, good in ((297, True), (296, False)):
+        for one, number in ((predicted, 114), (real, looks)):
+            one.by_time.clear()
+            one.add("mmio_vmm", "start", 0xF0, number, by_time=True)
+        assert compare(predicted, real, [named])[0].good is good
 
 
 def test_serial_and_pages_may_differ_by_2_percent_and_no_more() -> None:

@@ -23,9 +23,13 @@ from bootlab.errors import BootFailed
 from bootlab.experiments.engine import Job
 from bootlab.measure.prepare import prepare
 from bootlab.measure.record import Outcome
+from bootlab.measure.record_files import read_record
+from bootlab.report.parts.figures import count
+from bootlab.report.parts.markdown import markdown_table, prose
 from bootlab.sources import BUILT_PLUGIN
 from bootlab.system import System, read_system
 from tests.cluster.running_cluster import RunningCluster, opened
+from tests.handed_over import Table
 from tests.replayed import engine, new_run
 
 pytestmark = pytest.mark.boot
@@ -74,17 +78,31 @@ def test_a_trial_on_two_workers_says_the_same_to_the_last_digit(tmp_path: Path) 
 
 
 @pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What `make demo` says on this host."""
-    return bootlab(*DEMO, runs=tmp_path_factory.mktemp("demo"))
+def demos(tmp_path_factory: pytest.TempPathFactory, table: Table) -> Iterator[dict[str, dict[str, Any]]]:
+    """What `make demo` says on this host, and what tests add of it elsewhere; the table of it is handed over."""
+    found = {"here": bootlab(*DEMO, runs=tmp_path_factory.mktemp("demo"))}
+    yield found
+    costs = [one["cost"] for one in found.values()]
+    rows = [
+        ["boots", *(count(cost["boots"]) for cost in costs)],
+        ["boots at once", *(count(cost["parallel"]) for cost in costs)],
+        ["seconds", *(f"{cost['elapsed_s']:.0f}" for cost in costs)],
+    ]
+    times = [("before", found["here"]["baseline"]["ready_ns"])]
+    times += [(name, one["ready_ns"]) for name, one in found["here"]["final"].items()]
+    said = "; ".join(f"{name} {ns / 1e6:.6f} ms" for name, ns in times)
+    text = markdown_table(["", *(f"{name}>" for name in found)], rows)
+    record = read_record(Path(found["here"]["baseline_run"]))
+    table(f"{text}\n\n{prose(f'Each time: {said}.')}", boots=[("before", [record])], host=True)
 
 
 @pytest.mark.network
 @pytest.mark.parametrize("workers", [1, 2])
 def test_the_demo_says_the_same_on_workers_to_the_last_digit(
-    workers: int, tmp_path: Path, demo: dict[str, Any]
+    workers: int, tmp_path: Path, demos: dict[str, dict[str, Any]]
 ) -> None:
-    there = bootlab(*DEMO, "--cluster", f"local:{workers}", runs=tmp_path)
+    demo = demos["here"]
+    there = demos[f"`local:{workers}`"] = bootlab(*DEMO, "--cluster", f"local:{workers}", runs=tmp_path)
     assert lean(there) == lean(demo)
     assert len(demo["alone"]) == 5 and len(demo["stack"]) > 1
 

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,8 +21,12 @@ from bootlab.measure.place import Here
 from bootlab.measure.prepare import prepare
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.measure.record_files import read_record
+from bootlab.report.parts.figures import mib, ms, percent
+from bootlab.report.parts.markdown import markdown_table, plain, prose
+from bootlab.snapshot.blocks import ChangedDisk, compare_disks
 from bootlab.system import System, read_system
 from bootlab.targets.target import Prepared
+from tests.handed_over import Table
 
 pytestmark = [pytest.mark.boot, pytest.mark.network]
 
@@ -241,7 +246,66 @@ def test_a_machine_that_cannot_be_kept_is_powered_on(system: System, beginnings:
     assert "machine.page_size" in beginnings.result().given_up
 
 
-def test_a_trial_from_a_mark_has_the_figures_of_one_without(file: Path, tmp_path: Path) -> None:
+CHANGES = {
+    "other content of the same length": {"__app__table": "b" * 5000},
+    "one byte longer, as many blocks": {"__app__table": "a" * 5001},
+    "5,000 to 9,000 bytes": {"__app__table": "a" * 9000},
+    "5,000 to 90 bytes": {"__app__table": "a" * 90},
+    "one file more": {"__app__more": "another file\n"},
+}
+"""Changes of an application whose file has 5,000 bytes."""
+
+
+def test_a_late_part_leaves_alone_what_was_read_before_the_mark(system: System, tmp_path: Path, table: Table) -> None:
+    """Of a root as usual nearly every change of a file is one of what had been read as well."""
+    found: dict[str, dict[str, ChangedDisk]] = {}
+    boots, read = [], []
+    for name, late in (("as usual", ()), ('`late = ["/app"]`', ("/app",))):
+        base = system.with_part("rootfs", late=late, size_mib=10)
+        run = Store(tmp_path).start(RunKind.TRY, "late", {})
+        with beginning_at(run, "late", lambda line: None) as beginnings:
+            assert beginnings is not None
+            boots.append((name, [booted(beginnings, made(base, __app__table="a" * 5000), "base", keeps=True)]))
+            (kept,) = beginnings._kept.values()
+            assert kept is not None
+            ((disk,), (known,)) = kept.prepared.files.disks, kept.known
+            read.append(f"{mib(sum(end - begin for begin, end in known))} MiB {name}")
+            found[name] = {
+                what: compare_disks(disk, made(base, **{"__app__table": "a" * 5000, **texts}).files.disks[0], known)
+                for what, texts in CHANGES.items()
+            }
+    usual, apart = found.values()
+    assert not any(one.known for one in apart.values()) and all(one.changed for one in apart.values())
+    assert [what for what, one in usual.items() if not one.known] == ["other content of the same length"]
+    titles = ["a file of the application", *(f"{name}: changed, known>" for name in found)]
+    rows = [[what, *(f"{one[what].changed}, {one[what].known}" for one in found.values())] for what in CHANGES]
+    table(f"{markdown_table(titles, rows)}\n\nRead before the mark: {', '.join(read)}.", boots=boots)
+
+
+def _hand_over_trials(table: Table, through: dict[str, Any], without: dict[str, Any]) -> None:
+    """Hand over what two trials of the same took on this host, and what their boots had in common."""
+    costs = [one["cost"] for one in (through, without)]
+    took = {
+        "whole trial": "elapsed_s",
+        "in which boots ran": "booting_s",
+        "of each boot from start to end, added up, but for those that machines were kept in": "qemu_s",
+    }
+    rows = [[what, *(f"{cost[key]:.1f}" for cost in costs)] for what, key in took.items()]
+    told, baseline = through["from_mark"], [read_record(Path(one["baseline_run"])) for one in (through, without)]
+    why = ", ".join(f"{number} for {plain(reason)}" for reason, number in told["powered_on"].items())
+    saved = next(one["saved_ns"] for one in through["alone"] if one["technique"] == "application_fewer_turns")
+    ready_ns = through["baseline"]["ready_ns"]
+    said = (
+        f"Boots: {costs[0]['boots']} and {costs[1]['boots']}, {costs[0]['parallel']} at once. Through the mark "
+        f"{told['began']} boots began there, and others were powered on: {why}; {told['kept']} machines were kept. "
+        f"In both the baseline is ready at {ms(ready_ns)} ms, the mark is at "
+        f"{percent(baseline[0].marks['late'], ready_ns)} % of it, and the technique saves {ms(saved)} ms."
+    )
+    titles = ["host seconds", "from the mark>", "without>"]
+    table(f"{markdown_table(titles, rows)}\n\n{prose(said)}", boots=[("baseline", baseline)], host=True)
+
+
+def test_a_trial_from_a_mark_has_the_figures_of_one_without(file: Path, tmp_path: Path, table: Table) -> None:
     results = []
     for more in (["--from-mark", "late"], []):
         words = ["try", file, "application_fewer_turns", "cmdline_rcu_expedited", "--no-stack", "--nulls", "3"]
@@ -250,6 +314,7 @@ def test_a_trial_from_a_mark_has_the_figures_of_one_without(file: Path, tmp_path
         assert done.returncode == 0, done.stderr
         results.append(json.loads(done.stdout))
     through, without = results
+    _hand_over_trials(table, through, without)
     told = through.pop("from_mark")
     assert told["checked"] == "equal" and told["began"] >= 4 and "another kernel.cmdline" in told["powered_on"]
     assert "from_mark" not in without

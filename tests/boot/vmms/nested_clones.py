@@ -7,10 +7,23 @@ from typing import Any
 from bootlab.build import boot_files
 from bootlab.build.workshop import Workshop
 from bootlab.measure.record import BootRecord, Outcome
+from bootlab.report.parts.figures import count, ms
+from bootlab.report.parts.markdown import markdown_table, prose
 from bootlab.system import read_system
 from tests.boot.machines.nested_kvm.host_tree import ROOT, HostTree
 from tests.boot.verbs.test_snapshots import INIT
-from tests.boot.vmms.nested_vmms import BOOTED, BOOTS, DISK, debian, files_of, put_files, told_document, write_systems
+from tests.boot.vmms.nested_vmms import (
+    BOOTED,
+    BOOTS,
+    DISK,
+    debian,
+    files_of,
+    put_files,
+    spread_words,
+    told_document,
+    write_systems,
+)
+from tests.handed_over import Table
 
 # Its memory is read and hashed by each verb, in emulation.
 MEMORY_MIB = 48
@@ -87,17 +100,36 @@ def expect_clone(told: Mapping[str, Any], name: str, number: int) -> BootRecord:
     return clone
 
 
-def expect_clones(told: Mapping[str, Any], name: str) -> None:
-    """Expect clones that are ready and all different, and print what each part of them took."""
+def expect_clones(told: Mapping[str, Any], name: str) -> list[BootRecord]:
+    """Expect clones that are ready and all different; returns their records."""
     found = told_document(told, name)
     assert found["alike"] == [] and found["again"] is None
     records = [BootRecord.model_validate(one) for one in found["boots"]]
-    took = {mark: [record.marks[mark] for record in records] for mark in ("woke", "ready_clone")}
-    for at, step in enumerate(STEPS):
-        took[step] = [one.vmm.launch[at].duration_ns for one in records if one.vmm is not None]
-    for what, times_ns in took.items():
-        times = sorted(ns / 1e6 for ns in times_ns)
-        print(f"{name}, {len(times)}: {what} {times[len(times) // 2]:.1f} ms, {times[0]:.1f} to {times[-1]:.1f}")
+    assert all(record.outcome is Outcome.READY for record in records)
+    return records
+
+
+def hand_over_clones(told: Mapping[str, Any], columns: Mapping[str, str], table: Table) -> None:
+    """Hand over what each part of these clones took, by what they are called, and where their machine was kept."""
+    kinds = {title: expect_clones(told, name) for title, name in columns.items()}
+    rows = [
+        [step, *(spread_words(_step_ns(records, at)) for records in kinds.values())] for at, step in enumerate(STEPS)
+    ]
+    for mark in ("woke", "ready_clone"):
+        times = ([record.marks[mark] for record in records] for records in kinds.values())
+        rows.append([f"restored to `{mark}`", *(spread_words(one) for one in times)])
+    kept = told_document(told, "keep")
+    said = (
+        f"ms, median of {BOOTS} clones each, one after the other, least to most. The cold boot stood still "
+        f"{ms(kept['kept_ns'])} ms from power-on, {ms(kept['late_ns'])} behind its mark at most; the snapshot took "
+        f"{count(kept['bytes_on_disk'])} bytes on disk."
+    )
+    text = markdown_table(["", *(f"{title}>" for title in kinds)], rows)
+    table(f"{text}\n\n{prose(said)}", boots=[*kinds.items()], host=True)
+
+
+def _step_ns(records: Sequence[BootRecord], at: int) -> list[int]:
+    return [record.vmm.launch[at].duration_ns for record in records if record.vmm is not None]
 
 
 def expect_disks_taken_up(told: Mapping[str, Any]) -> None:

@@ -7,6 +7,7 @@ BOOTLAB_VMM_BOOTS says how many boots a series has.
 import json
 import os
 import platform
+import re
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,11 +16,15 @@ from typing import Any
 import pytest
 
 from bootlab.build import boot_files
-from bootlab.build.cache import Cache
+from bootlab.build.cache import Cache, file_sha256
 from bootlab.build.workshop import Workshop
 from bootlab.measure.record import BootRecord
+from bootlab.process import run
+from bootlab.report.parts.figures import ms, short_hash
+from bootlab.report.parts.markdown import markdown_table, plain, prose
 from bootlab.system import BootFiles, System, read_system
 from tests.boot.machines.nested_kvm.host_tree import HostTree
+from tests.handed_over import Table
 
 FIRECRACKER_PROGRAM = os.environ.get("BOOTLAB_FIRECRACKER", "firecracker")
 JAILER_PROGRAM = os.environ.get("BOOTLAB_JAILER", "jailer")
@@ -50,6 +55,13 @@ def require_vmm(program: str, what: str) -> Path:
     if platform.machine() != "x86_64":
         pytest.skip("KVM's SVM needs an x86-64 host's own programs")
     return Path(found)
+
+
+def vmm_words(name: str, program: Path) -> str:
+    """Return which VMM it was, for below a table: its version and the hash of its program."""
+    found = re.search(r"\d+(\.\d+)+", run([program, "--version"]).text)
+    assert found is not None, program
+    return f"{name} {found[0]} ({short_hash(file_sha256(program))})."
 
 
 def nested_host(folder: Path, vmms: Mapping[str, Path], tools: Sequence[str], *, qemu: bool = False) -> HostTree:
@@ -122,18 +134,31 @@ def the_boot(told: Mapping[str, Any], name: str) -> BootRecord:
     return BootRecord.model_validate(told_document(told, name))
 
 
-def expect_split_series(compared: Mapping[str, Any]) -> None:
-    """Print the parts of both sides' launches, and expect each in each boot."""
-    print(f"{compared['verdict']}: {compared['detail']}")
+def expect_split_series(told: Mapping[str, Any], name: str, sides: Sequence[str], table: Table) -> None:
+    """Expect each part of both sides' launches in each boot, and hand them over; `sides`: what the VMMs are called."""
+    compared = told_document(told, name)
     assert compared["clock"] == "wall" and compared["before_ns"] and compared["after_ns"]
-    for side in ("before", "after"):
+    cells: dict[str, list[str]] = {}
+    for at, side in enumerate(("before", "after")):
         parts = compared["parts"][side]
         assert parts[-1]["name"] == "VMM start to ready" and len(parts) >= 4
         for part in parts:
-            times = sorted(part["times_ns"])
-            assert len(times) == BOOTS
-            middle, least, most = (ns / 1e6 for ns in (times[len(times) // 2], times[0], times[-1]))
-            print(f"{side} {part['name']}: {middle:.2f} ms, {least:.2f} to {most:.2f}")
+            assert len(part["times_ns"]) == BOOTS
+            cells.setdefault(part["name"], ["", ""])[at] = spread_words(part["times_ns"])
+    # What comes last is the whole, of either.
+    rows = [[part, *cells[part]] for part in sorted(cells, key=lambda part: part == "VMM start to ready")]
+    said = (
+        f"ms, median of {BOOTS} boots a side, least to most; boots taking turns. From power-on to ready "
+        f"{plain(compared['verdict'])}: {plain(compared['detail'])}"
+    )
+    text = markdown_table(["part", *(f"{side}>" for side in sides)], rows)
+    table(f"{text}\n\n{prose(said)}", boots=[(sides[0], [the_boot(told, "boot")])], host=True)
+
+
+def spread_words(times_ns: Sequence[int]) -> str:
+    """Return times as a cell has them: their upper median, least and most, in ms."""
+    times = sorted(times_ns)
+    return f"{ms(times[len(times) // 2])} ({ms(times[0])} to {ms(times[-1])})"
 
 
 def expect_timed_requests(profiled: Mapping[str, Any]) -> None:
@@ -144,8 +169,11 @@ def expect_timed_requests(profiled: Mapping[str, Any]) -> None:
         assert said in text, text[:3000]
 
 
-def expect_whole_storm(storm: Mapping[str, Any], number: int) -> None:
-    """Expect every machine of a storm to be ready, with its memory and its launch known; print how long it took."""
+def expect_whole_storm(told: Mapping[str, Any], number: int, table: Table) -> None:
+    """Expect every machine of a storm to be ready, with its memory and its launch known; hand over how long it took."""
+    storm = told_document(told, "storm")
     assert (storm["ready"], storm["accelerator"]) == (number, "kvm")
     assert all(machine["pss_kib"] > 0 and machine["launch_ns"] > 0 for machine in storm["machines"])
-    print(storm["p50_ns"], storm["p99_ns"], storm["serialised_by"])
+    said = f"A storm of {number} there: all ready, p50 {ms(storm['p50_ns'])} ms, p99 {ms(storm['p99_ns'])} ms"
+    by = "; ".join(plain(words) for words in storm["serialised_by"])
+    table(prose(f"{said}{f'; serialised by {by}' if by else ''}."))

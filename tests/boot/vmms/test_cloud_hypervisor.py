@@ -41,6 +41,7 @@ from tests.boot.vmms.nested_vmms import (
     told_document,
     write_systems,
 )
+from tests.handed_over import Table
 
 pytestmark = [pytest.mark.boot, pytest.mark.network, pytest.mark.kernel]
 
@@ -126,15 +127,16 @@ def test_a_stock_debian_writes_to_its_disk(told: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("other", ["qemu", "firecracker"])
-def test_a_series_beside_others_is_split_into_its_parts(told: dict[str, Any], other: str) -> None:
+def test_a_series_beside_others_is_split_into_its_parts(told: dict[str, Any], other: str, table: Table) -> None:
     if f"beside_{other}" not in told:
         pytest.skip("no Firecracker here")
-    expect_split_series(told_document(told, f"beside_{other}"))
+    names = {"firecracker": "Firecracker", "qemu": "QEMU microvm"}
+    expect_split_series(told, f"beside_{other}", ("Cloud Hypervisor", names[other]), table)
 
 
 def test_every_request_to_kvm_is_timed(told: dict[str, Any]) -> None:
     expect_timed_requests(told_document(told, "profile"))
 
 
-def test_a_storm_of_it_is_complete(told: dict[str, Any]) -> None:
-    expect_whole_storm(told_document(told, "storm"), 6)
+def test_a_storm_of_it_is_complete(told: dict[str, Any], table: Table) -> None:
+    expect_whole_storm(told, 6, table)

@@ -20,9 +20,11 @@ from tests.boot.vmms.nested_clones import (
     expect_kept,
     expect_others_refused,
     expect_untold_goes_on,
+    hand_over_clones,
     verbs_of_clones,
 )
 from tests.boot.vmms.nested_vmms import BOOTS, CLOUD_HYPERVISOR, CLOUD_HYPERVISOR_PROGRAM, nested_host, require_vmm
+from tests.handed_over import Table
 
 pytestmark = [pytest.mark.boot, pytest.mark.network, pytest.mark.kernel]
 
@@ -58,7 +60,11 @@ def test_a_clone_goes_on_and_is_who_it_was_told_to_be(told: dict[str, Any], name
 
 @pytest.mark.parametrize("name", ["clones", "ondemand", "beside"])
 def test_clones_are_ready_and_all_different(told: dict[str, Any], name: str) -> None:
-    expect_clones(told, name)
+    assert expect_clones(told, name)
+
+
+def test_what_each_part_of_a_clone_takes(told: dict[str, Any], table: Table) -> None:
+    hand_over_clones(told, {'`"copy"`': "clones", '`"ondemand"`': "ondemand"}, table)
 
 
 def test_a_disk_that_is_mounted_goes_with_it(told: dict[str, Any]) -> None:

@@ -39,6 +39,7 @@ from tests.boot.vmms.nested_vmms import (
     told_document,
     write_systems,
 )
+from tests.handed_over import Table
 
 pytestmark = [pytest.mark.boot, pytest.mark.network, pytest.mark.kernel]
 
@@ -127,13 +128,13 @@ def test_what_it_refuses_is_told_in_its_own_words(told: dict[str, Any]) -> None:
     assert "/boot-source: refused (400)" in record.detail and "ommand line" in record.detail
 
 
-def test_a_series_beside_qemu_is_split_into_its_parts(told: dict[str, Any]) -> None:
-    expect_split_series(told_document(told, "compare"))
+def test_a_series_beside_qemu_is_split_into_its_parts(told: dict[str, Any], table: Table) -> None:
+    expect_split_series(told, "compare", ("Firecracker", "QEMU microvm"), table)
 
 
 def test_every_request_to_kvm_is_timed(told: dict[str, Any]) -> None:
     expect_timed_requests(told_document(told, "profile"))
 
 
-def test_a_storm_of_it_is_complete(told: dict[str, Any]) -> None:
-    expect_whole_storm(told_document(told, "storm"), 6)
+def test_a_storm_of_it_is_complete(told: dict[str, Any], table: Table) -> None:
+    expect_whole_storm(told, 6, table)

@@ -20,10 +20,12 @@ from tests.boot.vmms.nested_clones import (
     expect_kept,
     expect_others_refused,
     expect_untold_goes_on,
+    hand_over_clones,
     verbs_of_clones,
 )
 from tests.boot.vmms.nested_vmms import BOOTS, FIRECRACKER, FIRECRACKER_PROGRAM, nested_host, require_vmm
 from tests.boot.vmms.nested_vmms import told_document as the
+from tests.handed_over import Table
 
 pytestmark = [pytest.mark.boot, pytest.mark.network, pytest.mark.kernel]
 
@@ -55,7 +57,13 @@ def test_a_clone_goes_on_and_is_who_it_was_told_to_be(told: dict[str, Any]) -> N
 
 @pytest.mark.parametrize("name", ["clones", "served", "beside", "diff_clones"])
 def test_clones_are_ready_and_all_different(told: dict[str, Any], name: str) -> None:
-    expect_clones(told, name)
+    assert expect_clones(told, name)
+
+
+def test_what_each_part_of_a_clone_takes(told: dict[str, Any], table: Table) -> None:
+    hand_over_clones(
+        told, {"mapped": "clones", "page server: one without working set, others with it": "served"}, table
+    )
 
 
 def test_a_page_server_has_the_working_set_ahead_from_the_second_clone_on(told: dict[str, Any]) -> None:

@@ -17,6 +17,8 @@ from bootlab.measure.prepare import prepare
 from bootlab.measure.record import BootRecord, Outcome
 from bootlab.price.rules import read_rule_set
 from bootlab.profile.asked.request import ProfileRequest
+from bootlab.report.parts.figures import count
+from bootlab.report.parts.markdown import markdown_table
 from bootlab.system import System
 from tests.boot.machines.nested_kvm.comparison import NEAR
 from tests.boot.machines.nested_kvm.traced_kvm import (
@@ -29,14 +31,16 @@ from tests.boot.machines.nested_kvm.traced_kvm import (
     traced_system,
 )
 from tests.boot.machines.test_kvm_exits import BUILT, MICROVM
-from tests.boot.vmms.nested_vmms import FIRECRACKER_PROGRAM, require_vmm
+from tests.boot.vmms.nested_vmms import FIRECRACKER_PROGRAM, require_vmm, vmm_words
 from tests.boot.vmms.test_firecracker_exits import CPU
+from tests.handed_over import Table
 
 pytestmark = [pytest.mark.boot, pytest.mark.network]
 
 SIZES_MIB = (128, 512)
 CHUNKS_APART = 2
 """How far counts with huge pages may be apart: 2 % of Firecracker's 10 chunks would be none. Chosen after a boot."""
+TITLES = ("", "predicted>", "counted>", "of these the same>", "faults in all>", "page faults of the VMM>")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +56,20 @@ class Row:
         """Return the first touches that were predicted, and those that were counted."""
         return len(self.compared.predicted.pages), len(self.compared.real.pages)
 
-    def as_text(self) -> str:
+    @property
+    def cells(self) -> list[str]:
+        """Return it as the table has it, below TITLES."""
         predicted, counted = self.pages
         same = len(self.compared.predicted.pages.keys() & self.compared.real.pages.keys())
         figures = (predicted, counted, same, self.compared.real.faults, self.minor_faults)
-        return " | ".join([f"| {self.case.name}", *(f"{one:,}" for one in figures)]) + " |"
+        return [_words(self.case), *(count(one) for one in figures)]
+
+
+def _words(case: Case) -> str:
+    vmm = "Firecracker" if case.firecracker is not None else "QEMU microvm"
+    backed = ['`huge_pages = "2M"`' if case.firecracker is not None else "THP `always`"] * case.huge
+    backed += ["prefaulted"] * case.prefault
+    return f"{vmm}, {case.system.machine.memory_mib} MiB, {' and '.join(backed) or 'pages of 4 KiB'}"
 
 
 def make_cases(firecracker: Path) -> list[Case]:
@@ -85,8 +98,8 @@ def predict(shop: Workshop, system: System, folder: Path) -> BootRecord:
 
 
 @pytest.fixture(scope="module")
-def rows(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Row]:
-    """Count every case, and print the table."""
+def rows(tmp_path_factory: pytest.TempPathFactory, table: Table) -> dict[str, Row]:
+    """Count every case, and hand the table over."""
     program = require_vmm(FIRECRACKER_PROGRAM, "Firecracker")
     folder = tmp_path_factory.mktemp("pages")
     shop, rules = Workshop(Cache.default()), read_rule_set("svm")
@@ -101,9 +114,9 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Row]:
         name = case.system.name
         compared = count_case(case, one, predicted[name], folder / name, rules)
         found[case.name] = Row(case, compared, one.minor_faults)
-    print("\n| | predicted | counted | of these the same | faults in all | page faults of the VMM |")
-    print("|---|---:|---:|---:|---:|---:|")
-    print("\n".join(row.as_text() for row in found.values()))
+    boots = [(name, [record]) for name, record in predicted.items()]
+    table(markdown_table(TITLES, [row.cells for row in found.values()]), boots=boots)
+    table(vmm_words("Firecracker", program))
     return found
 
 
@@ -111,7 +124,7 @@ def test_first_touches_are_as_predicted(rows: dict[str, Row]) -> None:
     for row in rows.values():
         predicted, counted = row.pages
         allowed = CHUNKS_APART if row.case.huge else NEAR * counted
-        assert counted > 0 and abs(predicted - counted) <= allowed, row.as_text()
+        assert counted > 0 and abs(predicted - counted) <= allowed, row.cells
 
 
 def test_huge_pages_leave_few_and_prefaulting_spares_the_guest_none(rows: dict[str, Row]) -> None:

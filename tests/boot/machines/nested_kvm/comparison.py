@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from bootlab.report.parts.markdown import prose
 from tests.boot.machines.nested_kvm.exits import FAULT, SERIAL, Counted, classes
 
 NEAR = 0.02
@@ -18,12 +19,16 @@ _MIB = 1 << 20 - 12
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A difference that is known. `functions`: where it is, all if empty; `most`: exits of a class, both ways added."""
+    """A difference that is known. `functions`: where it is, all if empty; `most`: exits of a class, both ways added.
+
+    `rounds`: of a loop that looks at a clock in each round: they differ by as many as its looks, which time decides.
+    """
 
     exit_class: str
     functions: tuple[str, ...]
     most: int
     why: str
+    rounds: bool = False
 
     def is_of(self, exit_class: str, function: str) -> bool:
         """Return whether this is the name of a difference there."""
@@ -51,7 +56,10 @@ def compare(predicted: Counted, real: Counted, named: Sequence[Named]) -> list[R
     """Return the rows of the table: classes that time does not decide, pages, and then what time decides."""
     counts = (predicted, real)
     rows = [_near_row(SERIAL, predicted.of(SERIAL), real.of(SERIAL))]
-    rows += [_exact_row(name, predicted.of(name), real.of(name), named) for name in classes(counts) if name != SERIAL]
+    for name in classes(counts):
+        if name != SERIAL:
+            looks = _differences(*(one.of(name, by_time=True) for one in counts))
+            rows.append(_exact_row(name, (predicted.of(name), real.of(name)), named, looks))
     rows.append(_page_row(predicted, real))
     for name in classes(counts):
         at_rate, came = (sum(one.of(name, by_time=True).values()) for one in counts)
@@ -64,12 +72,16 @@ def _differences(predicted: dict[str, int], real: dict[str, int]) -> dict[str, i
     return {name: found[name] for name in sorted(found, key=lambda name: -abs(found[name])) if found[name]}
 
 
-def _exact_row(name: str, predicted: dict[str, int], real: dict[str, int], named: Sequence[Named]) -> Row:
+def _exact_row(
+    name: str, counts: tuple[dict[str, int], dict[str, int]], named: Sequence[Named], looks: dict[str, int]
+) -> Row:
+    predicted, real = counts
     why: list[str] = []
     unnamed, used = [], Counter[Named]()
     for function, difference in _differences(predicted, real).items():
         known = next((one for one in named if one.is_of(name, function)), None)
-        if known is None or used[known] + abs(difference) > known.most:
+        rounds = known is not None and known.rounds and difference == looks.get(function)
+        if known is None or (not rounds and used[known] + abs(difference) > known.most):
             unnamed.append((function, difference))
             continue
         used[known] += abs(difference)
@@ -88,8 +100,8 @@ def _page_row(predicted: Counted, real: Counted) -> Row:
     # Below 1 MiB firmware changes the slots of memory, and who comes first to a new one is no first touch.
     high = {page for page in both if page >= _MIB}
     same = sum(predicted.pages[page] == real.pages[page] for page in high)
-    why = f"{len(both)} the same; of {len(high)} above 1 MiB {same} first touched by the same function"
-    why += f"; {real.faults} faults in all"
+    why = f"{len(both):,} the same; of {len(high):,} above 1 MiB {same:,} first touched by the same function"
+    why += f"; {real.faults:,} faults in all"
     allowed = NEAR * len(real.pages)
     apart = {
         "[pages]": len(both) - len(real.pages),
@@ -100,15 +112,24 @@ def _page_row(predicted: Counted, real: Counted) -> Row:
     return Row(FAULT, len(predicted.pages), len(real.pages), (why,), far)
 
 
-def table(title: str, rows: Sequence[Row]) -> str:
-    """Return the rows as a table in Markdown."""
-    lines = [f"| {title} | predicted | counted | difference | why |", "|---|---:|---:|---:|---|"]
-    for row in rows:
-        difference = row.counted - row.predicted
-        why = "; ".join(row.why) if difference or row.name == FAULT or row.unnamed else ""
-        if not row.judged:
-            why = "the host's rate"
-        unnamed = ", ".join(f"{name} {by:+}" for name, by in row.unnamed[:12])
-        why += f" **unnamed: {unnamed}**" if unnamed else ""
-        lines.append(f"| {row.name} | {row.predicted:,} | {row.counted:,} | {difference:+,} | {why} |")
-    return "\n".join(lines)
+def table(title: str, rows: Sequence[Row], functions: int = 12) -> str:
+    """Return the rows that differ as a table in Markdown, and below it those that are equal.
+
+    `functions`: of how many at most a row tells what they differ by, where that has no name.
+    """
+    alike = [row for row in rows if row.predicted == row.counted and row.name != FAULT and not row.unnamed]
+    lines = [f"| {title} | predicted | counted | difference | what differs |", "|---|---:|---:|---:|---|"]
+    lines += [_line(row, functions) for row in rows if row not in alike]
+    text = "\n".join(lines)
+    equal = ", ".join(f"`{row.name}` {row.counted:,}" for row in alike)
+    return f"{text}\n\n{prose(f'Equal: {equal}.')}" if alike else text
+
+
+def _line(row: Row, functions: int) -> str:
+    why = [*row.why] if row.judged else ["the host's rate"]
+    if row.unnamed:
+        said = [f"`{name}` {by:+,}" for name, by in row.unnamed[:functions]]
+        said += ["others"] * (len(row.unnamed) > functions)
+        why.append(f"without a name: {', '.join(said)}")
+    figures = f"{row.predicted:,} | {row.counted:,} | {row.counted - row.predicted:+,}"
+    return f"| {row.name} | {figures} | {'; '.join(why)} |".replace("|  |", "| |")

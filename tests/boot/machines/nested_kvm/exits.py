@@ -98,6 +98,11 @@ class _Exit:
     def has(self, name: str) -> Event | None:
         return next((event for event in self.after if event.name == name), None)
 
+    @property
+    def asked_vmm(self) -> bool:
+        # KVM also returns to the VMM for a signal, whatever exit it had just handled: with -EINTR.
+        return any(event.name == _ASKED_VMM and event.fields["errno"] == 0 for event in self.after)
+
 
 def _exits(events: Iterable[Event]) -> Iterator[_Exit]:
     # What belongs to an exit comes behind it, in the same thread.
@@ -124,7 +129,7 @@ def _classify(exit: _Exit) -> tuple[str, TrapKind, int] | None:
         port, into, string = exit.info1 >> 16 & 0xFFFF, bool(exit.info1 & 1), bool(exit.info1 & 4)
         if string:
             return "pio_string", TrapKind.INS if into else TrapKind.OUTS, port
-        name = "pio_vmm" if exit.has(_ASKED_VMM) else "pio_kvm"
+        name = "pio_vmm" if exit.asked_vmm else "pio_kvm"
         return name, TrapKind.IN if into else TrapKind.OUT, port
     if reason == _MSR:
         told = exit.has("kvm_msr")
@@ -142,7 +147,7 @@ def _classify_fault(exit: _Exit) -> tuple[str, TrapKind, int]:
     if exit.has("kvm_apic") or page == _LAPIC:
         return "mmio_lapic", kind, exit.info2 & ~3
     if exit.has("kvm_mmio"):
-        in_kvm = page == _IOAPIC and not exit.has(_ASKED_VMM)
+        in_kvm = page == _IOAPIC and not exit.asked_vmm
         return "mmio_ioapic" if in_kvm else "mmio_vmm", kind, exit.info2 & ~3
     return FAULT, kind, page
 

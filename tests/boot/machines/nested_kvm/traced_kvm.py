@@ -62,6 +62,11 @@ class Case:
     firecracker: Path | None = None
     prefault: bool = False
 
+    @property
+    def title(self) -> str:
+        """Return what its table is called: its name, memory, and the pages that back that."""
+        return f"{self.name}, {self.system.machine.memory_mib} MiB, pages of {'2 MiB' if self.huge else '4 KiB'}"
+
 
 @dataclass(frozen=True, slots=True)
 class Traced:
@@ -75,12 +80,13 @@ class Traced:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """One case: as it was under KVM, and as predicted."""
+    """One case: as it was under KVM, and as predicted, with the record of that boot."""
 
     case: Case
     real: Counted
     predicted: Counted
     console: str
+    record: BootRecord
 
 
 def compare_case(shop: Workshop, case: Case, folder: Path, rules: RuleSet) -> Compared:
@@ -111,7 +117,7 @@ def count_case(case: Case, traced: Traced, record: BootRecord, predicted: Path, 
         spans = huge_spans(machine.type.value, machine.memory_mib, machine.shape)
         for one in (expected, real):
             one.pages = in_chunks(one.pages, spans)
-    return Compared(case, real, expected, traced.console)
+    return Compared(case, real, expected, traced.console, record)
 
 
 def trace_case(shop: Workshop, case: Case, folder: Path) -> Traced:
