@@ -34,7 +34,11 @@ def compare_markdown(compared: Compared) -> str:
     own = [ms(steps[0].counted_before_ns)] * priced
     rows = [[plain(steps[0].before), ms(steps[0].before_ns), *own, "", *[""] * split, "", ""]]
     rows += [_row(step, whole.before_ns, split, result.clock) for step in steps]
-    parts = [markdown_table(titles, rows), *_phases(steps, compared.series), _measured_on(compared.series, steps)]
+    parts = [
+        markdown_table(titles, rows),
+        *_phases(steps, compared.series),
+        _measured_on(compared.series, steps, whole),
+    ]
     return "\n\n".join(parts) + "\n"
 
 
@@ -70,8 +74,9 @@ def _row(step: Comparison, start_ns: int | None, split: bool, clock: str) -> lis
     return [plain(step.after), ms(step.after_ns), *own, ms(step.saved_ns), *load, step.verdict.value, ratio]
 
 
-def _measured_on(series: Sequence[Sequence[BootRecord]], steps: Sequence[Comparison]) -> str:
-    spreads = [step.spread_ns for step in steps if step.spread_ns is not None]
+def _measured_on(series: Sequence[Sequence[BootRecord]], steps: Sequence[Comparison], whole: Comparison) -> str:
+    # The whole has boots of its own that confirm it, and with them the first system may move by more.
+    spreads = [step.spread_ns for step in (*steps, whole) if step.spread_ns is not None]
     words = f"no side moves by more than {ms(max(spreads))} ms for no reason" if spreads else ""
     wrong = (
         f"of changes that do nothing at most {steps[0].wrong:.1%} get a verdict" if steps[0].wrong is not None else ""

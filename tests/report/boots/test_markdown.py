@@ -26,6 +26,15 @@ def test_steps_have_a_row_each_and_inputs_that_are_alike_stand_once() -> None:
     assert said.count(systems[0][0].hashes["qemu"][:12]) == 1
 
 
+def test_no_side_moves_by_more_than_the_one_that_moved_most_be_it_where_the_whole_was_judged() -> None:
+    systems = four_systems()
+    sides = families(systems)
+    steps = compare_steps(list(pairwise(sides)), (sides[0], sides[-1]))
+    whole = steps.whole.model_copy(update={"spread_ns": 620_050_000})
+    text = compare_markdown(Compared(steps.model_copy(update={"whole": whole}), tuple(systems)))
+    assert "no side moves by more than 620.05 ms for no reason" in " ".join(text.split())
+
+
 def test_two_systems_are_one_step() -> None:
     systems = four_systems()[:2]
     before, after = families(systems)
