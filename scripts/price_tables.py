@@ -234,7 +234,7 @@ def models_tables(boots: Boots, rows: Sequence[Row]) -> str:
     }
     left_out = [row.what for row in ROWS if row not in rows]
     said = [prose(f"Left out: {', '.join(left_out)}.")] if left_out else []
-    booted = [_made_of({what: under[NAMED[0]] for what, under in found.items()}), _other_models(found)]
+    booted = [booted_on({what: under[NAMED[0]] for what, under in found.items()}), _other_models(found)]
     return "\n\n".join([prices_table(found), *said, *booted])
 
 
@@ -263,13 +263,19 @@ def prices_table(found: Mapping[str, Mapping[str, BootRecord]]) -> str:
         ],
         ["exits in all, corrected", *(count(exits_of(one)) for one in lean)],
         ["pages of 4 KiB", *(_times(one, FAULT_4K) for one in lean)],
-        *[[f"**price under `{model}`, ms**", *(_price(under[model]) for under in found.values())] for model in NAMED],
+        *[
+            [f"**price under `{model}`, ms**", *(ms(_price_ns(one[model])) for one in found.values())]
+            for model in NAMED
+        ],
     ]
     peer = found.get(_PUBLISHED)
     if peer is None:
         return markdown_table(titles, rows)
     rows += [
-        [f"times the published one, `{model}`", *(_ratio(under[model], peer[model]) for under in found.values())]
+        [
+            f"times the published one, `{model}`",
+            *(f"{_price_ns(under[model]) / _price_ns(peer[model]):.2f}" for under in found.values()),
+        ]
         for model in NAMED
     ]
     return markdown_table(titles, rows)
@@ -279,7 +285,7 @@ def limit_tables(boots: Boots) -> str:
     """Return what each step from ours to its limit saves, what was asked of LIMIT, and what all were booted on."""
     stepped = boots_of_steps(boots)
     asked, huge = asked_table(boots)
-    return "\n\n".join([limit_table(stepped), asked, _made_of({**stepped, "2 MiB": huge})])
+    return "\n\n".join([limit_table(stepped), asked, booted_on({**stepped, "2 MiB": huge})])
 
 
 def boots_of_steps(boots: Boots) -> dict[str, BootRecord]:
@@ -295,9 +301,9 @@ def boots_of_steps(boots: Boots) -> dict[str, BootRecord]:
 def limit_table(stepped: Mapping[str, BootRecord]) -> str:
     """Return what each step saves, under `lean`."""
     records = list(stepped.values())
-    rows = [[_OURS.file, "", *_step_figures(records[0]), _price(records[0]), ""]]
+    rows = [[_OURS.file, "", *_step_figures(records[0]), ms(_price_ns(records[0])), ""]]
     for step, pair in zip(STEPS, pairwise(records), strict=True):
-        before, after = (record.price.total_ns for record in pair if record.price is not None)
+        before, after = map(_price_ns, pair)
         rows.append([step.what, step.gives_up or "nothing", *_step_figures(pair[1]), ms(after), ms(before - after)])
     titles = [
         "step, each on top of those above",
@@ -347,21 +353,20 @@ def published_tables(boots: Boots) -> str:
         system = peer.with_part("machine", memory_mib=memory_mib, page_size=PageSize(pages))
         what = f"published configuration, {memory_mib} MiB, {pages}"
         found[memory_mib, pages] = boots.boot(_charged(system, "lean"), what)
-    return "\n\n".join(
-        [published_table(found), rate_words(found), _made_of({_size_words(*size): one for size, one in found.items()})]
-    )
+    named = {f"{memory_mib} MiB, {pages}": one for (memory_mib, pages), one in found.items()}
+    return "\n\n".join([published_table(found), rate_words(found), booted_on(named)])
 
 
 def published_table(found: Mapping[tuple[int, str], BootRecord]) -> str:
     """Return published and predicted times by memory and pages, with what the prediction is made of."""
     rows = []
-    for size, record in found.items():
-        published, predicted = PUBLISHED_MS[size], kernel_ns(record) / 1e6
+    for (memory_mib, pages), record in found.items():
+        published, predicted = PUBLISHED_MS[memory_mib, pages], kernel_ns(record) / 1e6
         assert record.price is not None  # the boot was charged
         faults = sum(one.ns for name, one in record.charges.items() if name in (FAULT_4K, FAULT_2M))
         exits = sum(one.ns for name, one in record.charges.items() if name in CLASSES)
         rows.append([
-            _size_words(*size), f"{published:.2f}", f"{predicted:.2f}",
+            f"{memory_mib} MiB, {pages}", f"{published:.2f}", f"{predicted:.2f}",
             f"{100 * (predicted / published - 1):+.0f}", ms(record.price.instructions_ns), ms(exits), ms(faults),
             _times(record, FAULT_4K), _times(record, FAULT_2M), f"{meets_at(record, published):.2f}",
         ])  # fmt: skip
@@ -383,10 +388,6 @@ def rate_words(found: Mapping[tuple[int, str], BootRecord]) -> str:
     )
 
 
-def _size_words(memory_mib: int, pages: str) -> str:
-    return f"{memory_mib} MiB, {pages}"
-
-
 def meets_at(record: BootRecord, published_ms: float) -> float:
     """Return what an instruction would have to take for the two to meet: how far the instructions' rate may be off."""
     assert record.price is not None  # the boot was charged
@@ -398,22 +399,20 @@ def _charged(system: System, model: str) -> System:
     return system.with_part("clock", host_model=model)
 
 
-def _made_of(found: Mapping[str, BootRecord]) -> str:
-    return made_of([(what, [record]) for what, record in found.items()])
+def booted_on(found: Mapping[str, BootRecord]) -> str:
+    """Return what the boots of each name were booted on, and which of them in huge pages."""
+    huge = [what for what, one in found.items() if one.price is not None and one.price.memory == PageSize.HUGE]
+    said = [prose(f"In pages of {PageSize.HUGE}: {'; '.join(huge)}.")] if huge else []
+    return "\n\n".join([made_of([(what, [record]) for what, record in found.items()]), *said])
 
 
 def _times(record: BootRecord, name: str) -> str:
     return count(record.charges[name].count) if name in record.charges else "0"
 
 
-def _price(record: BootRecord) -> str:
-    return ms(record.price.total_ns) if record.price is not None else ""
-
-
-def _ratio(record: BootRecord, peer: BootRecord) -> str:
-    if record.price is None or peer.price is None:
-        return ""
-    return f"{record.price.total_ns / peer.price.total_ns:.2f}"
+def _price_ns(record: BootRecord) -> int:
+    assert record.price is not None  # the boot was charged
+    return record.price.total_ns
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from scripts.price_tables import (
     ROWS,
     STEPS,
     Row,
+    booted_on,
     kernel_ns,
     limit_table,
     main,
@@ -90,6 +91,14 @@ def test_what_would_make_both_meet_is_of_huge_pages_alone() -> None:
     assert f"{min(rates):.2f} to {max(rates):.2f} ns an instruction" in " ".join(rate_words(found).split())
     table = published_table(found)
     assert all(f"| {mib} MiB, {pages} | {published:.2f} |" in table for (mib, pages), published in PUBLISHED_MS.items())
+
+
+def test_boots_in_huge_pages_are_named_below_a_table() -> None:
+    small = priced_boot()
+    assert small.price is not None and small.price.memory == "4K"
+    huge = small.model_copy(update={"price": small.price.model_copy(update={"memory": "2M"})})
+    assert booted_on({"one": small, "two": huge}).endswith("\n\nIn pages of 2M: two.")
+    assert "In pages of" not in booted_on({"one": small})
 
 
 @pytest.mark.parametrize(
