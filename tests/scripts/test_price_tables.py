@@ -1,12 +1,26 @@
 """scripts/price-tables: its systems see KVM, its figures are those of the phases, and bad words are refused."""
 
-from pathlib import Path
-
 import pytest
 
 from bootlab.system import read_system
-from scripts.price_tables import LIMIT, PAGE, ROOT, ROWS, STEPS, Row, gathered, kernel_ns, main, meets_at, seen_by_kvm
-from scripts.publishing.gathered import gathered_text, read_gathered, unrecorded_lines
+from scripts.price_tables import (
+    LIMIT,
+    PUBLISHED_MS,
+    ROOT,
+    ROWS,
+    STEPS,
+    Row,
+    booted_on,
+    kernel_ns,
+    limit_table,
+    main,
+    meets_at,
+    prices_table,
+    published_table,
+    rate_words,
+    seen_by_kvm,
+)
+from scripts.publishing.tables import read_published
 from tests.report.priced import priced_boot
 
 
@@ -47,21 +61,65 @@ def test_the_rate_at_which_they_meet_makes_them_meet() -> None:
     assert others_ns + rate * boot.instructions == pytest.approx(900e6)
 
 
-def test_bad_words_are_refused_by_name(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    assert main(["--leave-out", "examples/nothing.toml"]) == 2
-    assert "--leave-out examples/nothing.toml: no row of the table" in capsys.readouterr().err
+def test_a_step_saves_what_the_one_before_it_cost_more() -> None:
+    boot = priced_boot()
+    assert boot.price is not None
+    cheaper = boot.model_copy(
+        update={"price": boot.price.model_copy(update={"charged_ns": boot.price.charged_ns - 2_500_000})}
+    )
+    rows = limit_table({"ours": boot, **{step.what: cheaper for step in STEPS}}).splitlines()[2:]
+    assert len(rows) == 1 + len(STEPS) and rows[0].endswith(f"| {boot.price.total_ns / 1e6:.2f} | |")
+    assert rows[1].endswith("| 2.50 |") and all(row.endswith("| 0.00 |") for row in rows[2:])
 
 
-def test_each_table_is_written_as_one_that_a_record_refuses_once_its_files_changed() -> None:
-    page = PAGE.read_text(encoding="utf-8")
-    table = "| a | ms |\n|---|---:|\n| x | 1.5 |"
-    assert gathered_text("price-limit", gathered("price-limit", table)) == f"{table}\n"
-    assert list(unrecorded_lines(page)) == []
-    records = {name: one for name, one in read_gathered().items() if one.document == str(PAGE.relative_to(ROOT))}
+def test_each_model_has_its_price_and_its_ratio_to_the_published_one() -> None:
+    boot = priced_boot()
+    under = dict.fromkeys(("lean", "ibrs", "nested"), boot)
+    table = prices_table({"ours": under, ROWS[3].what: under})
+    assert boot.price is not None and "published" in ROWS[3].what
+    for model in under:
+        assert f"| **price under `{model}`, ms** | {boot.price.total_ns / 1e6:.2f} |" in table
+        assert f"| times the published one, `{model}` | 1.00 | 1.00 |" in table
+    assert "times the published one" not in prices_table({"ours": under})
+
+
+def test_what_would_make_both_meet_is_of_huge_pages_alone() -> None:
+    boot = priced_boot()
+    assert boot.instructions is not None
+    found = dict.fromkeys(PUBLISHED_MS, boot)
+    rates = [meets_at(boot, published) for (_, pages), published in PUBLISHED_MS.items() if pages == "2M"]
+    assert f"{min(rates):.2f} to {max(rates):.2f} ns an instruction" in " ".join(rate_words(found).split())
+    table = published_table(found)
+    assert all(f"| {mib} MiB, {pages} | {published:.2f} |" in table for (mib, pages), published in PUBLISHED_MS.items())
+
+
+def test_boots_in_huge_pages_are_named_below_a_table() -> None:
+    small = priced_boot()
+    assert small.price is not None and small.price.memory == "4K"
+    huge = small.model_copy(update={"price": small.price.model_copy(update={"memory": "2M"})})
+    assert booted_on({"one": small, "two": huge}).endswith("\n\nIn pages of 2M: two.")
+    assert "In pages of" not in booted_on({"one": small})
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["models", "--leave-out", "examples/nothing.toml"], "--leave-out examples/nothing.toml: no row of the table"),
+        (["limit", "--leave-out", LIMIT], "--leave-out is for models, and not for limit"),
+        (["models", *(word for row in ROWS for word in ("--leave-out", row.file))], "no row of the table is left"),
+    ],
+)
+def test_bad_words_are_refused_by_name(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(words) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_record_refuses_each_table_once_the_files_that_decide_it_changed() -> None:
+    records = {name: one for name, one in read_published().items() if "scripts/price-tables" in one.printer}
     assert set(records) == {"price-models", "price-limit", "price-published"}
     build = read_system(ROOT / LIMIT).kernel.build
     assert build is not None
     decide = {LIMIT, *(f"patches/linux/{patch.name}" for patch in build.patches)}
     assert all(decide <= set(records[name].inputs) for name in ("price-models", "price-limit"))
-    systems = {row.file for row in ROWS}
-    assert systems <= set(records["price-models"].inputs)
+    assert {row.file for row in ROWS} <= set(records["price-models"].inputs)
+    assert all("scripts/price_tables.py" in one.inputs for one in records.values())
