@@ -144,6 +144,8 @@ def run_folder(kept: Path, commands: Sequence[Sequence[str]]) -> Path:
 
 
 def _folded(command: str) -> str:
+    # A shell takes a line's end inside quotes for a part of the word.
+    command = " ".join(shlex.quote(word).replace(" ", _GLUE) for word in shlex.split(command))
     lines = textwrap.wrap(
         # An option keeps its value.
         re.sub(r"(?<= )(-[-a-z]+) (?=[^- ])", rf"\1{_GLUE}", command),

@@ -1,5 +1,6 @@
 """Tables of figures in the documents: each is what a command measured, of what lies in the tree now."""
 
+import shlex
 from pathlib import Path
 
 import pytest
@@ -110,6 +111,22 @@ def test_an_option_stays_on_one_line(length: int) -> None:
     table = Published(document="README.md", command=["try", "x" * length, "--no-alone", "--nulls", "3"], inputs={})
     words = command_line("x", table).strip("`:").replace(" \\\n", " ").split()
     assert words == ["bootlab", "try", "x" * length, "--no-alone", "--nulls", "3"]
+
+
+@pytest.mark.parametrize("length", range(60, 112))
+def test_a_folded_command_is_the_same_command_in_a_shell(length: int) -> None:
+    command = [
+        "boot",
+        "x" * length,
+        "--set",
+        'kernel.cmdline="console=ttyS0 quiet, and more"',
+        "--set",
+        "a+= quiet",
+        "-q",
+    ]
+    folded = command_line("x", Published(document="README.md", command=command, inputs={}))
+    assert shlex.split(folded.strip("`:").replace(" \\\n", " ")) == ["bootlab", *command]
+    assert not any(line.count("'") % 2 for line in folded.split("\n"))
 
 
 def test_a_command_that_reads_the_run_of_another_stands_below_it() -> None:
