@@ -55,7 +55,15 @@ def _rows(table: Published, kept: Path) -> str:
 
 def _run(words: Sequence[str], place: Path) -> None:
     print(f"publish: bootlab {shlex.join(words)}", flush=True)
-    subprocess.run([BOOTLAB, *words, "--runs", str(place)], check=True, cwd=ROOT)
+    try:
+        subprocess.run([BOOTLAB, *words, "--runs", str(place)], check=True, cwd=ROOT)
+    except subprocess.CalledProcessError:
+        # It may have a result all the same, of boots that were not ready: no table is made of that.
+        aside = place.with_name(f"{place.name}-failed")
+        shutil.rmtree(aside, ignore_errors=True)
+        if place.exists():
+            place.rename(aside)
+        raise
 
 
 def _finished(place: Path) -> list[Path]:

@@ -2,11 +2,13 @@
 
 import argparse
 import difflib
+import os
 import shlex
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 from bootlab.errors import BootlabError
@@ -93,17 +95,23 @@ def _main() -> int:
     asked.names = _of_documents(asked.names, there)
     unknown = [name for name in asked.names if name not in there]
     if unknown or not asked.names:
-        known = ", ".join(there)
-        print(f"publish: error: {', '.join(unknown) or 'no table named'}; there are: {known}", file=sys.stderr)
+        known = ", ".join([*there, *dict.fromkeys(table.document for table in there.values())])
+        wrong = f"{', '.join(unknown)}: no such table, and no document that has any" if unknown else "no table named"
+        print(f"publish: error: {wrong}; there are: {known}", file=sys.stderr)
         return 2
     if asked.run and (by_hand or asked.again or len(asked.names) != 1):
         print("publish: error: --from is for one table, not for a gathered one, nor with --again", file=sys.stderr)
         return 2
+    if asked.run and not tables[asked.names[0]].rows and not commands(tables[asked.names[0]]):
+        print("publish: error: --from is for tables of bootlab's runs, and not of a script of its own", file=sys.stderr)
+        return 2
     if asked.again and by_hand:
         print("publish: error: --again is for tables that a command measures", file=sys.stderr)
         return 2
-    if asked.keep and (by_hand or asked.run or not all(commands(tables[name]) for name in asked.names)):
-        print("publish: error: --keep is for tables of bootlab's runs", file=sys.stderr)
+    alone = [] if by_hand else [name for name in asked.names if not commands(tables[name])]
+    if asked.keep and (by_hand or asked.run or alone):
+        of = f", which these have none of: {', '.join(alone)}" if alone else ""
+        print(f"publish: error: --keep is for tables of bootlab's runs{of}", file=sys.stderr)
         return 2
     if asked.run and tables[asked.names[0]].rows:
         print("publish: error: --from is of one run, and this table of several: --keep FOLDER", file=sys.stderr)
@@ -132,54 +140,75 @@ def _record(names: list[str], gathered: dict[str, Recorded], *, older: bool) -> 
 
 
 def _publish(names: list[str], tables: dict[str, Published], run: str | None, keep: Path | None) -> int:
-    for name, table, text in _texts(names, tables, run, keep):
-        path = ROOT / table.document
-        path.write_text(with_text(name, path.read_text(encoding="utf-8"), text), encoding="utf-8")
-        print(f"publish: {name}: written into {table.document}", flush=True)
-        # Another call may have written other tables meanwhile.
-        write_record(RECORD, {**read_published(), name: table})
+    for name in names:
+        _require_place(name, tables[name])
+    with _kept_in(keep) as kept:
+        for name in names:
+            table, text = _made(name, tables[name], kept, run)
+            path = ROOT / table.document
+            path.write_text(with_text(name, path.read_text(encoding="utf-8"), text), encoding="utf-8")
+            print(f"publish: {name}: written into {table.document}", flush=True)
+            # Another call may have written other tables meanwhile.
+            write_record(RECORD, {**read_published(), name: table})
     return 0
 
 
 def _again(names: list[str], tables: dict[str, Published], keep: Path | None) -> int:
     """Say of each table whether it comes out again as it stands, and how not; nothing is written."""
     others = 0
-    for name, table, text in _texts(names, tables, None, keep):
-        stands = text_of(name, (ROOT / table.document).read_text(encoding="utf-8"))
-        if stands == text:
-            print(f"publish: {name}: comes out again as it stands in {table.document}, to the last digit", flush=True)
-            continue
-        others += 1
-        print(f"publish: {name}: does not come out as it stands in {table.document}:")
-        if changed := changed_inputs(tables[name]):
-            print(f"  older than {', '.join(changed)}")
-        lines = difflib.unified_diff(
-            (stands or "").splitlines(), text.splitlines(), "as it stands", "again", lineterm=""
-        )
-        print("\n".join(f"  {line}" for line in lines), flush=True)
+    with _kept_in(keep) as kept:
+        for name in names:
+            try:
+                stands = _require_place(name, tables[name])
+                table, text = _made(name, tables[name], kept, None)
+            except _NotMeasuredError as error:
+                others += 1
+                print(f"publish: {name}: cannot be measured here: {error}", flush=True)
+                continue
+            if stands == text:
+                print(
+                    f"publish: {name}: comes out again as it stands in {table.document}, to the last digit", flush=True
+                )
+                continue
+            others += 1
+            print(f"publish: {name}: does not come out as it stands in {table.document}:")
+            if changed := changed_inputs(tables[name]):
+                print(f"  older than {', '.join(changed)}")
+            lines = difflib.unified_diff(stands.splitlines(), text.splitlines(), "as it stands", "again", lineterm="")
+            print("\n".join(f"  {line}" for line in lines), flush=True)
     return 1 if others else 0
 
 
-def _texts(
-    names: list[str], tables: dict[str, Published], run: str | None, keep: Path | None
-) -> Iterator[tuple[str, Published, str]]:
-    """Yield each table's name, the record that is then true of it, and its text. Raises _NotMeasuredError."""
+@contextmanager
+def _kept_in(keep: Path | None) -> Iterator[Path]:
+    """Tables of the same commands share their runs."""
     with tempfile.TemporaryDirectory() as folder:
-        for name in names:
-            table, inputs = tables[name], inputs_now(tables[name])
-            try:
-                # Tables of the same commands share their runs.
-                said = measured(table, keep or Path(folder), run)
-            except subprocess.CalledProcessError as error:
-                raise _NotMeasuredError(
-                    f"{shlex.join(error.cmd)} ended with {error.returncode}: {name} stays"
-                ) from error
-            except (ValueError, BootlabError) as error:
-                raise _NotMeasuredError(f"{name}: {error}") from error
-            text = f"{command_line(name, table)}\n\n{first_tables(said, table.tables)}"
-            techniques = " ".join(techniques_now()) if takes_whole_catalogue(table) else ""
-            update = {"inputs": inputs, "text_sha256": text_hash(text), "techniques": techniques}
-            yield name, table.model_copy(update=update), text
+        yield keep or Path(folder)
+
+
+def _require_place(name: str, table: Published) -> str:
+    """Return what stands where the table belongs, before anything is measured. Raises _NotMeasuredError."""
+    try:
+        stands = text_of(name, (ROOT / table.document).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise _NotMeasuredError(f"{table.document}: {error.strerror}") from error
+    if stands is None:
+        raise _NotMeasuredError(f"{name}: {table.document} has not got its two comments, or has them twice")
+    return stands
+
+
+def _made(name: str, table: Published, kept: Path, run: str | None) -> tuple[Published, str]:
+    """Return the record that is true of a table once it is measured, and its text. Raises _NotMeasuredError."""
+    inputs = inputs_now(table)
+    try:
+        said = measured(table, kept, run)
+    except subprocess.CalledProcessError as error:
+        raise _NotMeasuredError(f"{shlex.join(error.cmd)} ended with {error.returncode}: {name} stays") from error
+    except (ValueError, OSError, BootlabError) as error:
+        raise _NotMeasuredError(f"{name}: {error}") from error
+    text = f"{command_line(name, table)}\n\n{first_tables(said, table.tables)}"
+    techniques = " ".join(techniques_now()) if takes_whole_catalogue(table) else ""
+    return table.model_copy(update={"inputs": inputs, "text_sha256": text_hash(text), "techniques": techniques}), text
 
 
 class _NotMeasuredError(Exception):
@@ -187,9 +216,9 @@ class _NotMeasuredError(Exception):
 
 
 def _of_documents(names: list[str], there: Mapping[str, Recorded]) -> list[str]:
-    """Return the tables that are named, by themselves or by the document that they stand in."""
-    of = {one: [name for name, table in there.items() if table.document == one] for one in names}
-    return [name for one in names for name in of[one] or [one]]
+    """Return the tables that are named, by themselves or by the document that they stand in, each once."""
+    of = {one: [name for name, table in there.items() if table.document == os.path.normpath(one)] for one in names}
+    return list(dict.fromkeys(name for one in names for name in of[one] or [one]))
 
 
 def _all(table: Published) -> str:

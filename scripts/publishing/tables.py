@@ -115,8 +115,11 @@ def content_hash(name: str, content: bytes) -> str:
 
 def command_line(name: str, table: Published) -> str:
     """Return the commands that measure a table, as the document says them above the table."""
-    words = [f"bootlab {shlex.join(one)}" for one in (*table.builds, *commands(table))]
-    words += [shlex.join(table.printer)] * bool(table.printer)
+    # A script that looks at runs is told where they are.
+    where = " --runs DIR" if table.printer and commands(table) else ""
+    words = [f"bootlab {shlex.join(one)}" for one in table.builds]
+    words += [f"bootlab {shlex.join(one)}{where}" for one in commands(table)]
+    words += [f"{shlex.join(table.printer)}{where}"] * bool(table.printer)
     if len(words) > _TOLD:
         return f"`scripts/publish {name}`, which runs {len(words)} commands; docs/published.json has them:"
     if len(words) == 1 and len(words[0]) + len("``:") <= WINDOW:

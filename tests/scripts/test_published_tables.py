@@ -147,7 +147,7 @@ def test_a_table_of_several_runs_names_the_script_that_prints_it() -> None:
         inputs={},
     )
     assert command_line("x", table).split("\n") == [
-        "    bootlab boot a.toml",
-        "    bootlab boot a.toml --power-on suspended",
-        "    scripts/power-on-table 1 2",
+        "    bootlab boot a.toml --runs DIR",
+        "    bootlab boot a.toml --power-on suspended --runs DIR",
+        "    scripts/power-on-table 1 2 --runs DIR",
     ]

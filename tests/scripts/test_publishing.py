@@ -110,6 +110,30 @@ def test_the_runs_of_a_command_are_kept_and_begun_anew_where_one_is_missing(
     assert measured(table, tmp_path) == "| a |\n" and ran[3:] == ["report"]
 
 
+def test_the_run_of_a_command_that_failed_is_put_aside_and_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`measure` has a result on record, too, where a boot was not ready."""
+    tables = [
+        Published(document="docs/x.md", inputs={}, command=["measure", "a.toml"]),
+        Published(document="docs/x.md", inputs={}, rows={"a": "boot a.toml"}, columns={"ready": "ready"}),
+    ]
+    ran: list[str] = []
+
+    def fail(argv: list[str], **_: object) -> None:
+        ran.append(argv[1])
+        put(Path(argv[-1]), **{"1": 1_000_000})
+        raise subprocess.CalledProcessError(1, argv)
+
+    monkeypatch.setattr(subprocess, "run", fail)
+    for table in tables:
+        for _ in range(2):
+            with pytest.raises(subprocess.CalledProcessError):
+                measured(table, tmp_path)
+    assert ran == ["measure", "measure", "boot", "boot"]
+    assert sorted(one.name[16:] for one in tmp_path.iterdir()) == ["-failed", "-failed"]
+
+
 def test_a_table_that_was_written_meanwhile_is_not_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     mine, theirs = (Published(document="x.md", inputs={}, printer=["scripts/x"]) for _ in range(2))
     kept: dict[str, Published] = {}
@@ -140,12 +164,41 @@ def test_whether_a_table_comes_out_again_is_said_and_nothing_is_written(
     assert (tmp_path / "x.md").read_text() == stands
 
 
+def test_a_table_without_a_place_costs_no_measurement(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "x.md").write_text("no comments here\n")
+    monkeypatch.setattr(publishing, "ROOT", tmp_path)
+    monkeypatch.setattr(publishing, "measured", lambda *_: pytest.fail("measured"))
+    for document, why in (("x.md", "has not got its two comments"), ("y.md", "y.md: No such file")):
+        one = Published(document=document, inputs={}, printer=["x"])
+        with pytest.raises(publishing._NotMeasuredError, match=why):
+            publishing._publish(["one"], {"one": one}, None, None)
+
+
+def test_a_table_that_cannot_be_measured_again_is_told_and_the_others_are_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    blocks = [f"<!-- measured: {name} -->\n`x`:\n\n| 1 |\n<!-- end: {name} -->\n" for name in ("one", "two")]
+    (tmp_path / "x.md").write_text("".join(blocks))
+    tables = {name: Published(document="x.md", inputs={}, printer=["x"]) for name in ("one", "two")}
+
+    def measure(table: Published, *_: object) -> str:
+        if table is tables["one"]:
+            raise FileNotFoundError(2, "No such file", "x")
+        return "| 1 |\n"
+
+    monkeypatch.setattr(publishing, "ROOT", tmp_path)
+    monkeypatch.setattr(publishing, "measured", measure)
+    assert publishing._again(["one", "two"], tables, None) == 1
+    said = capsys.readouterr().out
+    assert "one: cannot be measured here: one: [Errno 2] No such file" in said and "two: comes out again" in said
+
+
 def test_a_document_stands_for_its_tables() -> None:
     there = {
         name: Published(document=document, inputs={}, printer=["x"])
         for name, document in (("a", "README.md"), ("b", "docs/x.md"), ("c", "README.md"))
     }
-    assert publishing._of_documents(["README.md", "b", "nobody"], there) == ["a", "c", "b", "nobody"]
+    assert publishing._of_documents(["./README.md", "b", "c", "nobody"], there) == ["a", "c", "b", "nobody"]
 
 
 def test_what_is_booted_is_built_first_and_said_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
