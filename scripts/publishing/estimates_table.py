@@ -72,6 +72,11 @@ def main() -> int:
         table = estimates_table(estimates_of(Advice.model_validate(document["advice"])), tried.alone)
         of_baseline = [path for path in trial.records() if re.fullmatch(r"baseline-s\d+", path.name)]
         boots = [read_record(path) for path in (*profile.records(), *of_baseline)]
+        if (
+            len({tuple(sorted((name, one) for name, one in boot.hashes.items() if name != "plugin")) for boot in boots})
+            > 1
+        ):
+            raise ValueError(f"{profile.path} and the baseline of {trial.path} were booted from other inputs")
         spread = f"The baseline moves by {ms(tried.baseline.spread_ns)} ms for no reason."
         print(f"{table}\n\n{prose(spread)}\n\n{made_of([('', boots)])}")
     except (BootlabError, ValueError) as error:
