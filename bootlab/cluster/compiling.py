@@ -30,7 +30,7 @@ async def look_for_compiler(order: KernelOrder) -> WorkerFacts:
     """Return what this worker is, and what it would compile this kernel with."""
 
     def tools() -> dict[str, str]:
-        toolchain = require_toolchain(order.arch)
+        toolchain = require_toolchain(order.arch, rust=order.rust)
         require_tools(toolchain, order.options)
         return compile_tools(toolchain)
 
@@ -81,7 +81,7 @@ def run_compile(order: KernelOrder, initramfs: Input | None, task: str) -> Kerne
         tree = cache.find(_SOURCE, order.source)
         if tree is None or (initramfs is not None and store.lacking([initramfs])):
             return Lacking(worker.address, () if initramfs is None else (initramfs.sha256,))
-        toolchain = require_toolchain(order.arch)
+        toolchain = require_toolchain(order.arch, rust=order.rust)
         # Looked at once more: a package may have been upgraded under a worker that goes on.
         if compile_tools(toolchain) != order.tools:
             return Unfit(worker.address, "its compiler is not that which the kernel was configured for")

@@ -21,7 +21,7 @@ from bootlab.build.source.config_text import INITRAMFS_FILE, collect_kernel, par
 from bootlab.build.source.configure import Configuration, configure
 from bootlab.build.source.make import ObjectFolder, require_buildable
 from bootlab.build.source.origin import SourceTree, require_source
-from bootlab.build.source.toolchain import Toolchain, probe_tools, require_toolchain, require_tools
+from bootlab.build.source.toolchain import RUST, Toolchain, probe_tools, require_toolchain, require_tools
 from bootlab.build.source.unknown_options import UnknownOption, remarks
 from bootlab.build.workshop import Workshop
 from bootlab.errors import BootlabError
@@ -90,7 +90,7 @@ def build_kernel(
     no kernel source, a patch that does not apply), MissingTool, BuildFailed (the first error of the compiler),
     StoreError, Unreachable.
     """
-    toolchain = require_toolchain(arch)
+    toolchain = require_toolchain(arch, rust=build.options.get(RUST) == "y")
     patching = (("patch", "patch"),) if build.patches else ()
     require_tools(toolchain, build.options, patching)
     source = require_source(shop, build)
@@ -119,14 +119,14 @@ def compile_kernel(shop: Workshop, order: KernelOrder, source: SourceTree, initr
 
     `initramfs`: the archive that the order names by its hash. Raises as `build_kernel`.
     """
-    toolchain = require_toolchain(order.arch)
+    toolchain = require_toolchain(order.arch, rust=order.rust)
     folder = ObjectFolder(shop.cache, source, toolchain, order.objects)
     return shop.cache.make("kernel", order.key, _KernelJob(shop, order, source, toolchain, folder, initramfs).write)
 
 
 def compile_tools(toolchain: Toolchain) -> dict[str, str]:
     """Return what kernels are compiled with on this host, as an order names it. Raises MissingTool, ProgramFailed."""
-    return {"compiler": toolchain.identity, **probe_tools()}
+    return {"compiler": toolchain.identity, **probe_tools(rust=toolchain.rust)}
 
 
 def _entry(shop: Workshop, order: KernelOrder, source: SourceTree, initramfs: Path | None) -> tuple[Path, bool]:

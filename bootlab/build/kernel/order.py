@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from bootlab.build.source.config_text import parse_config
+from bootlab.build.source.toolchain import RUST
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,11 @@ class KernelOrder:
     def options(self) -> dict[str, str]:
         """Return option -> value, of those that are not off."""
         return parse_config(self.config)
+
+    @property
+    def rust(self) -> bool:
+        """Whether Rust is to be in it, for which the toolchain looks for a compiler."""
+        return self.options.get(RUST) == "y"
 
     @property
     def what(self) -> str:

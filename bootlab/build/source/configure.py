@@ -126,7 +126,7 @@ def _solved(
         source.identity,
         toolchain.arch,
         toolchain.identity,
-        probe_tools(),
+        probe_tools(rust=toolchain.rust),
         base.name,
         hashlib.sha256(base.text.encode()).hexdigest() if base.text is not None else None,
         [(one.option, one.value) for one in asked.values()],
@@ -307,7 +307,7 @@ def _made_base(base: str, source: SourceTree, toolchain: Toolchain, cache: Cache
             folder.configure(base)
             shutil.copyfile(place, out)
 
-    key = [_FORMAT, source.identity, toolchain.arch, toolchain.identity, probe_tools(), base]
+    key = [_FORMAT, source.identity, toolchain.arch, toolchain.identity, probe_tools(rust=toolchain.rust), base]
     return cache.make("kernel-base", json.dumps(key), make).read_text(encoding="utf-8")
 
 

@@ -17,7 +17,7 @@ from typing import Any
 import kconfiglib
 
 from bootlab.build.source.origin import SourceTree
-from bootlab.build.source.toolchain import Toolchain
+from bootlab.build.source.toolchain import NO_RUST, Toolchain
 from bootlab.errors import InputError
 from bootlab.process import run
 
@@ -268,7 +268,7 @@ def _variables(source: SourceTree, toolchain: Toolchain) -> dict[str, str]:
         "CC_VERSION_TEXT": version,
         "HOSTCC": "gcc",
         "HOSTCXX": "g++",
-        "RUSTC": "rustc",
+        "RUSTC": "rustc" if toolchain.rust else NO_RUST,
         "BINDGEN": "bindgen",
         "PAHOLE": "pahole",
         "RUSTC_VERSION_TEXT": "",

@@ -36,6 +36,10 @@ _COMPRESSORS = {
     "IKHEADERS": ("cpio", "cpio"),
 }
 """Option -> the program that its build runs, and that program's Debian package."""
+RUST = "RUST"
+"""The option of a kernel with Rust in it."""
+NO_RUST = "false"
+"""The program in the place of a Rust compiler: kconfig asks it for its version, and takes its failure for none."""
 _NEEDS_OPENSSL = ("SYSTEM_TRUSTED_KEYRING", "MODULE_SIG", "SYSTEM_EXTRA_CERTIFICATE")
 _INCLUDES = ("/usr/include", "/usr/local/include")
 
@@ -54,6 +58,9 @@ class Toolchain:
     """What to make: `bzImage`, `Image`, `zImage`."""
     image: str
     """Where that is then, below the objects."""
+    rust: bool = False
+    """Whether the kernel is to have Rust in it. Else no compiler of it is looked for: its version would stand in the
+    configuration, and so in the bytes of a kernel that embeds that (IKCONFIG), which no Rust went into."""
 
     @property
     def cc(self) -> str:
@@ -68,7 +75,9 @@ class Toolchain:
     def words(self) -> list[str]:
         """Return what make must be told of it, the same for configuring and for building."""
         ccache = "ccache " if shutil.which("ccache") else ""
-        return [f"ARCH={self.kbuild}", f"CROSS_COMPILE={self.prefix}", f"CC={ccache}{self.cc}", f"HOSTCC={ccache}gcc"]
+        rust = [] if self.rust else [f"RUSTC={NO_RUST}"]
+        words = [f"ARCH={self.kbuild}", f"CROSS_COMPILE={self.prefix}", f"CC={ccache}{self.cc}", f"HOSTCC={ccache}gcc"]
+        return [*words, *rust]
 
     @property
     def identity(self) -> str:
@@ -84,13 +93,13 @@ _PLACES = {
 }
 
 
-def require_toolchain(arch: str) -> Toolchain:
+def require_toolchain(arch: str, *, rust: bool = False) -> Toolchain:
     """Return the toolchain for kernels of `arch` on this host. Raises InputError for an architecture not known here."""
     if arch not in _PLACES:
         raise InputError(f"no kernel can be built for {arch}", hint=f"known here: {', '.join(ARCHITECTURES)}")
     kbuild, prefix, target, image = _PLACES[arch]
     native = _MACHINES.get(platform.machine()) == arch
-    return Toolchain(arch, kbuild, "" if native else prefix, target, image)
+    return Toolchain(arch, kbuild, "" if native else prefix, target, image, rust)
 
 
 def require_tools(
@@ -136,10 +145,13 @@ def require_tools(
 
 
 @lru_cache
-def probe_tools() -> dict[str, str]:
-    """Return the versions of the optional tools whose presence kconfig turns into options of a configuration."""
+def probe_tools(*, rust: bool) -> dict[str, str]:
+    """Return the versions of the optional tools whose presence kconfig turns into options of a configuration.
+
+    `rust`: those of a toolchain that has it, too.
+    """
     found = {}
-    for program in ("pahole", "rustc", "bindgen"):
+    for program in ("pahole", *(("rustc", "bindgen") if rust else ())):
         if path := shutil.which(program):
             try:
                 found[program] = run([path, "--version"], deadline_s=20).text.strip()

@@ -9,15 +9,17 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from bootlab.build.cache import Cache, file_sha256
-from bootlab.build.kernel.build import BuiltKernel, build_kernel, objects_of
+from bootlab.build.kernel.build import BuiltKernel, build_kernel, compile_tools, objects_of
+from bootlab.build.kernel.order import KernelOrder
 from bootlab.build.source.make import BuildFailed
 from bootlab.build.source.origin import require_source
-from bootlab.build.source.toolchain import require_toolchain
+from bootlab.build.source.toolchain import probe_tools, require_toolchain
 from bootlab.build.workshop import Workshop
 from bootlab.errors import InputError
 from bootlab.system import KernelBuild
@@ -302,3 +304,19 @@ def test_build_facts_of_the_shell_do_not_take_the_place_of_ours(
     build(tree, cache)
     ours = {"TIMESTAMP": "Thu Jan 1 00:00:00 UTC 1970", "USER": "bootlab", "HOST": "bootlab", "VERSION": "1"}
     assert seen.read_text().strip() == ours[name]
+
+
+def test_a_kernel_without_rust_is_the_same_on_a_host_with_a_compiler_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its version would stand in the configuration, and so in the bytes of a kernel that embeds that."""
+    (tmp_path / "rustc").write_text("#!/bin/sh\necho rustc 1.95.0\n")
+    (tmp_path / "rustc").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    plain, with_rust = (require_toolchain("x86_64", rust=rust) for rust in (False, True))
+    assert "RUSTC=false" in plain.words and not any(word.startswith("RUSTC") for word in with_rust.words)
+    probe_tools.cache_clear()
+    assert "rustc" not in compile_tools(plain) and compile_tools(with_rust)["rustc"] == "rustc 1.95.0"
+    probe_tools.cache_clear()
+    order = KernelOrder("k", "6.12", "x86_64", "CONFIG_RUST=y\n", "s", "o", {})
+    assert order.rust and not replace(order, config="# CONFIG_RUST is not set\n").rust
