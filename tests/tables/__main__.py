@@ -5,6 +5,7 @@ stderr. Where one fails, is skipped or hands over nothing, no table is printed a
 table (docs/published.json) stays as it was.
 """
 
+import io
 import os
 import re
 import sys
@@ -30,6 +31,9 @@ def main(words: Sequence[str]) -> int:
     # Programs that tests start write where this process does.
     printed = os.dup(sys.stdout.fileno())
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    # And in the order of what happened, though it be no terminal.
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(line_buffering=True)
     over = HandedOver()
     faults = over.find_faults(int(pytest.main(["-s", "-p", "no:cacheprovider", *words], plugins=[over])))
     for fault in faults:

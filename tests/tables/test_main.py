@@ -1,5 +1,6 @@
 """`python -m tests.tables`: the tables that tests hand over and nothing else, or none at all and the reason."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +14,9 @@ TABLE = "| case | exits |\n|---|---:|\n| {} | 3 |\n"
 
 def run(*words: str, how: str = "tests.tables") -> "subprocess.CompletedProcess[str]":
     argv = [sys.executable, "-m", how, *(word.replace("::", f"{FILE}::", 1) for word in words)]
-    return subprocess.run(argv, capture_output=True, text=True, cwd=ROOT, check=False, timeout=300)
+    # As on a machine that buffers what is no terminal, which is most of them.
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    return subprocess.run(argv, capture_output=True, text=True, cwd=ROOT, env=env, check=False, timeout=300)
 
 
 def test_only_what_was_handed_over_is_printed_in_the_order_of_the_tests() -> None:
