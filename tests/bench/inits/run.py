@@ -1,7 +1,7 @@
 """`make bench-init`: one Debian 12 guest booted by six inits (examples/inits): boots, verdicts, and the table of all.
 
     python -m tests.bench.inits.run [--inits NAME,...] [--seeds N] [--nulls N] [--wall N] [--disks MODEL,...]
-        [--disks-only] [--new] [--runs DIR]
+        [--only wall|disks] [--new] [--runs DIR]
 
 Four parts: a profile of each, for what its init executes; a family of exact boots of each; boots in turn on the wall
 clock with two processors; one boot of each from each modelled disk. It goes on with the last run: what is on record
@@ -35,7 +35,7 @@ from bootlab.profile.recorded.compressed import find_kept
 from bootlab.system import System, read_system
 from bootlab.targets.target import Prepared
 from tests.bench.inits.own_cost import Shares, by_program
-from tests.bench.inits.table import ALL_READY, GROUPS, Row, disk_page, page, wanted_boots
+from tests.bench.inits.table import ALL_READY, GROUPS, Row, disk_page, page, wall_page, wanted_boots
 
 EXAMPLES: Final = Path(__file__).resolve().parents[3] / "examples" / "inits"
 INITS: Final = tuple(name for group in GROUPS.values() for name in group)
@@ -176,6 +176,19 @@ def _rows(bench: Bench, options: argparse.Namespace) -> list[Row]:
     ]
 
 
+def _measure(bench: Bench, options: argparse.Namespace, models: Sequence[str]) -> str:
+    if options.only == "wall":
+        return wall_page(bench.wall(options.wall))
+    pages = []
+    if not options.only:
+        rows = _rows(bench, options)
+        write_json(bench.run.result, {"rows": [row.as_json() for row in rows]})
+        pages.append(page(rows))
+    if models:
+        pages.append(disk_page(bench.on_disks(models)))
+    return "\n\n".join(pages)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--inits", default=",".join(INITS), help="which (%(default)s)")
@@ -183,27 +196,26 @@ def main() -> int:
     parser.add_argument("--nulls", type=int, default=3, help="null changes of each (%(default)s)")
     parser.add_argument("--wall", type=int, default=5, help="boots of each on the wall clock; 0: none (%(default)s)")
     parser.add_argument("--disks", default=",".join(DISKS), help="models of disks; '': none (%(default)s)")
-    parser.add_argument("--disks-only", action="store_true", help="the table of the disks, and nothing else")
+    parser.add_argument("--only", choices=("wall", "disks"), help="the table of these boots, and nothing else")
     parser.add_argument("--new", action="store_true", help="a new run, instead of going on with the last one")
     parser.add_argument("--runs", type=Path, default=Path(os.environ.get("BOOTLAB_RUNS", "bootlab-runs")))
     options = parser.parse_args()
     names = options.inits.split(",")
     if unknown := [name for name in names if not (EXAMPLES / f"{name}.toml").is_file()]:
         raise InputError(f"--inits: no {unknown[0]}", hint=f"there are {', '.join(INITS)}")
+    if options.only == "wall" and options.wall < 1:
+        raise InputError(f"--wall {options.wall}: no boots on the wall clock", hint="--only wall takes one or more")
     systems = {name: read_system(EXAMPLES / f"{name}.toml") for name in names}
-    models = ["", *options.disks.split(",")] if options.disks else []
+    models = ["", *options.disks.split(",")] if options.disks and options.only != "wall" else []
     boots = len(names) * len(models)
-    if not options.disks_only:
-        boots += len(names) * (1 + options.seeds + options.nulls + (options.wall + 1 if options.wall else 0))
+    if options.only != "disks":
+        boots += len(names) * (options.wall + 1 if options.wall else 0)
+    if not options.only:
+        boots += len(names) * (1 + options.seeds + options.nulls)
     run = _run(Store(options.runs), new=options.new)
     with run.locked(), boot_progress(boots) as progress:
-        bench = Bench(systems, run, Cache.default(), progress)
-        rows = [] if options.disks_only else _rows(bench, options)
-        disks = bench.on_disks(models)
-        text = "\n\n".join([*([page(rows)] if rows else []), *([disk_page(disks)] if disks else [])])
-        (run.path / ("disks.md" if options.disks_only else "inits.md")).write_text(text, encoding="utf-8")
-        if rows:
-            write_json(run.result, {"rows": [row.as_json() for row in rows]})
+        text = _measure(Bench(systems, run, Cache.default(), progress), options, models)
+        (run.path / f"{options.only or 'inits'}.md").write_text(text, encoding="utf-8")
     out.print(text, soft_wrap=True)
     return 0
 

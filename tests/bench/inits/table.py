@@ -13,7 +13,9 @@ from bootlab.measure.record import BootRecord
 from bootlab.measure.statistics.series import spread_ns
 from bootlab.report.parts.markdown import prose
 from bootlab.timeline import marks as m
+from scripts.publishing.boots_table import made_of
 from tests.bench.inits.own_cost import Shares
+from tests.handed_over import host_words
 
 ALL_READY: Final = "all-ready"
 GROUPS: Final = {
@@ -114,12 +116,16 @@ def page(rows: Sequence[Row]) -> str:
         _costs(rows),
     ]
     if rows[0].wall:
-        turns = len(rows[0].wall)
-        parts += [f"Wall clock, multi-threaded TCG, two processors; ms, medians of {turns} boots in turn.", _wall(rows)]
+        parts.append(_wall({row.name: row.wall for row in rows}))
     same = [(name, digest[:12]) for name, digest in first.hashes.items() if name != "rootfs"]
     roots = ", ".join(f"{row.name} {row.family.members[0].hashes['rootfs'][:12]}" for row in rows)
     parts.append(prose(f"{', '.join(f'{name} {digest}' for name, digest in same)}; roots: {roots}."))
     return "\n\n".join(parts) + "\n"
+
+
+def wall_page(boots: Mapping[str, Sequence[BootRecord]]) -> str:
+    """Return the table of the boots of each init on the wall clock, and what is to be known of the host."""
+    return f"{_wall(boots)}\n\n{made_of([*boots.items()])}\n\n{prose(host_words())}\n"
 
 
 def disk_page(disks: Mapping[str, Mapping[str, BootRecord]]) -> str:
@@ -229,15 +235,17 @@ def _costs(rows: Sequence[Row]) -> str:
     return _table(titles, lines)
 
 
-def _wall(rows: Sequence[Row]) -> str:
+def _wall(boots: Mapping[str, Sequence[BootRecord]]) -> str:
     lines = []
-    for row in rows:
-        cells = [row.name]
+    for name, records in boots.items():
+        cells = [name]
         for mark in (m.READY, ALL_READY):
-            times = row.times(mark, row.wall)
-            cells += [_ms(round(median(times))), f"{_ms(min(times))} to {_ms(max(times))}"]
+            found = times(mark, records)
+            cells += [_ms(round(median(found))), f"{_ms(min(found))} to {_ms(max(found))}"]
         lines.append(cells)
-    return _table(["init", "goal", "from, to", "all ready", "from, to"], lines)
+    turns = len(next(iter(boots.values())))
+    said = f"Wall clock, multi-threaded TCG, two processors; ms, medians of {turns} boots in turn."
+    return f"{said}\n\n{_table(['init', 'goal', 'from, to', 'all ready', 'from, to'], lines)}"
 
 
 def _table(titles: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
