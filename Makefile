@@ -11,7 +11,7 @@ NOT_UNIT := boot or network or kernel or serial or web or bench
 BOOT_TEST_MINUTES := 25
 # Minutes from which on no promise is begun any more: those are left out, and named.
 BEGIN_UNTIL ?=
-SHELL_SCRIPTS := .ci/run examples/microvm/nfs-server examples/microvm/disk-root/init $(shell grep -lE '^\#!.*sh$$' scripts/* guest/* debian/* 2>/dev/null)
+SHELL_SCRIPTS := .ci/run examples/desktop/learn examples/microvm/nfs-server examples/microvm/disk-root/init $(shell grep -lE '^\#!.*sh$$' scripts/* guest/* debian/* 2>/dev/null)
 C_COMPILERS := gcc $(shell command -v clang 2>/dev/null)
 TO_DO := TO''DO|FIX''ME
 

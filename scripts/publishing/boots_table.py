@@ -24,7 +24,15 @@ from bootlab.report.parts.figures import (
     short_hashes,
 )
 from bootlab.report.parts.markdown import markdown_table, plain, prose
-from scripts.publishing.profile_figures import HANDLED, STRETCH_FIGURES, Stretch, functions_ns, stretch_figure
+from scripts.publishing.profile_figures import (
+    HANDLED,
+    PROGRAM_FIGURES,
+    STRETCH_FIGURES,
+    Program,
+    Stretch,
+    functions_ns,
+    stretch_figure,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +47,8 @@ class Row:
     """What the trial says of that step; None of the baseline, and of boots that are no trial's."""
     stretch: Stretch | None = None
     """The phase or timing of a profile that the row is of."""
+    program: Program | None = None
+    """The process of a profile that it is of, by what that executed."""
     profile: Mapping[str, Any] | None = None
     """The document of the profile, where the boot was profiled."""
 
@@ -117,9 +127,12 @@ def figure(words: str, row: Row, rows: Sequence[Row]) -> str:
         return "" if row.profile is None else ms(functions_ns(row.profile, names))
     if kind in (*STRETCH_FIGURES, HANDLED):
         return "" if row.stretch is None else stretch_figure(kind, row.stretch, names)
+    if kind in PROGRAM_FIGURES and not names:
+        return "" if row.program is None else PROGRAM_FIGURES[kind](row.program)
     if kind in _OF_ROW and not names:
         return _OF_ROW[kind](row, rows)
-    known = [*_OF_ROW, *STRETCH_FIGURES, *(f"{kind} NAME" for kind in (*_OF_NAMES, _TIMING, _FUNCTION, HANDLED))]
+    of_names = (f"{kind} NAME" for kind in (*_OF_NAMES, _TIMING, _FUNCTION, HANDLED))
+    known = [*_OF_ROW, *STRETCH_FIGURES, *PROGRAM_FIGURES, *of_names]
     raise ValueError(f"{words}: no such figure of a boot; there are: {', '.join(known)}")
 
 

@@ -14,8 +14,8 @@ from bootlab.experiments.store import RunKind, Store, read_run
 from bootlab.experiments.trial.result import TryResult
 from bootlab.measure.record_files import read_record
 from scripts.publishing.boots_table import Row, boots_table
-from scripts.publishing.profile_figures import require_stretch
-from scripts.publishing.tables import ROOT, Published, commands, run_folder, words_and_step
+from scripts.publishing.profile_figures import require_program, require_stretch
+from scripts.publishing.tables import ROOT, Published, build_words, commands, run_folder, words_and_step
 
 BOOTLAB: Final = ".venv/bin/bootlab"
 
@@ -28,9 +28,9 @@ def measured(table: Published, kept: Path, run: str | None = None) -> str:
     Raises ValueError and BootlabError for runs that no such table can be made of, CalledProcessError for a command that
     failed.
     """
-    for words in [] if run else table.builds:
-        print(f"publish: bootlab {shlex.join(words)}", flush=True)
-        subprocess.run([BOOTLAB, *words], check=True, cwd=ROOT)
+    for build in [] if run else table.builds:
+        print(f"publish: {shlex.join(build_words(build, 'bootlab'))}", flush=True)
+        subprocess.run(build_words(build, BOOTLAB), check=True, cwd=ROOT)
     if table.rows:
         return _rows(table, kept)
     if run:
@@ -74,14 +74,15 @@ def _finished(place: Path) -> list[Path]:
 def _row(name: str, place: Path, step: str) -> Row:
     """Return the row of the last run's boots: all of them, or those of one step of a trial and what it says of that.
 
-    Of a profile a step is a phase or a timing. Raises ValueError for a step that the run has not got.
+    Of a profile a step is a phase, a timing or the path of a program. Raises ValueError for one that the run has not.
     """
     run = read_run(_finished(place)[-1])
     boots = run.records()
     if run.kind is RunKind.PROFILE:
         profile = json.loads(run.result_text())
-        stretch = require_stretch(profile, step) if step else None
-        return Row(name, [read_record(boot) for boot in boots], stretch=stretch, profile=profile)
+        program = require_program(profile, step) if step.startswith("/") else None
+        stretch = require_stretch(profile, step) if step and program is None else None
+        return Row(name, [read_record(boot) for boot in boots], stretch=stretch, program=program, profile=profile)
     if not step:
         return Row(name, [read_record(boot) for boot in boots])
     of_seeds = [boot for boot in boots if re.fullmatch(rf"{re.escape(step)}-s\d+", boot.name)]

@@ -1,5 +1,7 @@
 """Figures of one stretch of a profiled boot, a standard phase or a timing of the system's own, as its profile has them.
 
+And of one program of it: when a process first executed it, and what that process did until it ended.
+
 "While it reads" is where a block request was under way: what the CPU did then is that time without its idle part.
 """
 
@@ -10,6 +12,8 @@ from bootlab.report.parts.figures import count, ms, percent
 
 Stretch = Mapping[str, Any]
 """A phase of `activity` in the document of a profile (docs/formats.md)."""
+Program = Mapping[str, Any]
+"""A process of the same document, with `began_ns`, when it executed what it is asked about."""
 
 
 def require_stretch(document: Mapping[str, Any], name: str) -> Stretch:
@@ -19,6 +23,17 @@ def require_stretch(document: Mapping[str, Any], name: str) -> Stretch:
         if one["name"] == name:
             return dict(one)
     raise ValueError(f"{name}: no such phase or timing; there are: {', '.join(one['name'] for one in there)}")
+
+
+def require_program(document: Mapping[str, Any], path: str) -> Program:
+    """Return the process that executed a program first. Raises ValueError where none did."""
+    found = [
+        (at_ns, one) for one in document["processes"]["processes"] for at_ns, name in one["programs"] if name == path
+    ]
+    if not found:
+        raise ValueError(f"{path}: no process of the profile executed it")
+    at_ns, process = min(found, key=lambda one: one[0])
+    return {**process, "began_ns": at_ns}
 
 
 def stretch_figure(kind: str, stretch: Stretch, names: Sequence[str]) -> str:
@@ -81,4 +96,10 @@ STRETCH_FIGURES: Final[Mapping[str, Callable[[Stretch], str]]] = {
     "stretch-mb-s": _mb_a_second,
     "stretch-io-cpu": lambda one: percent(_cpu_ns(one), one["io_ns"]) if one["io_ns"] else "",
     "stretch-request-cpu": _a_request_us,
+}
+PROGRAM_FIGURES: Final[Mapping[str, Callable[[Program], str]]] = {
+    "program-began": lambda one: ms(one["began_ns"]),
+    "program-ended": lambda one: ms(one["exited_ns"]),
+    "program-ran": lambda one: ms(one["running_ns"]),
+    "program-io": lambda one: ms(one["io_ns"]),
 }

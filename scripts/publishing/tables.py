@@ -42,14 +42,17 @@ class Published(Recorded):
     """Of a table of several runs: the name of each row -> the command of its run, after `bootlab`.
 
     Of a trial ` -> STEP` follows: the row is of the boots of that step, by their labels in the run (`alone-NAME`);
-    of a profile it is of the phase or timing of that name.
+    of a profile it is of the phase or timing of that name, or of the program of that path.
     """
     columns: dict[str, str] = Field(default={}, exclude_if=lambda columns: not columns)
     """Its columns: title -> figure, by the words of scripts/publishing/boots_table.py."""
     turned: bool = Field(default=False, exclude_if=lambda turned: not turned)
     """Whether such a table has a column for each run, and a row for each figure."""
     builds: list[list[str]] = Field(default=[], exclude_if=lambda builds: not builds)
-    """The words after `bootlab` of what makes the images that the others boot; such commands leave no run."""
+    """The words after `bootlab` of what makes the images that the others boot; such commands leave no run.
+
+    Words that begin with a path are those of a script of the tree.
+    """
     before: list[list[str]] = []
     """Those of the commands before it, whose runs come first on record."""
     printer: list[str] = []
@@ -117,7 +120,7 @@ def command_line(name: str, table: Published) -> str:
     """Return the commands that measure a table, as the document says them above the table."""
     # A script that looks at runs is told where they are.
     where = " --runs DIR" if table.printer and commands(table) else ""
-    words = [f"bootlab {shlex.join(one)}" for one in table.builds]
+    words = [shlex.join(build_words(one, "bootlab")) for one in table.builds]
     words += [f"bootlab {shlex.join(one)}{where}" for one in commands(table)]
     words += [f"{shlex.join(table.printer)}{where}"] * bool(table.printer)
     if len(words) > _TOLD:
@@ -132,6 +135,11 @@ def commands(table: Published) -> list[list[str]]:
     if table.rows:
         return [list(words) for words in dict.fromkeys(tuple(words_and_step(row)[0]) for row in table.rows.values())]
     return [*table.before, table.command] if table.command else []
+
+
+def build_words(build: Sequence[str], bootlab: str) -> list[str]:
+    """Return the whole command of what makes an image: that of a script as it is, else one of `bootlab`."""
+    return [*build] if "/" in build[0] else [bootlab, *build]
 
 
 def words_and_step(row: str) -> tuple[list[str], str]:

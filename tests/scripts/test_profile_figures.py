@@ -12,7 +12,7 @@ from bootlab.experiments.recorded_profiles import read_profile_run
 from bootlab.findings.profile_document import profile_document
 from scripts.publishing.boots_table import Row, figure
 from scripts.publishing.measuring import _row
-from scripts.publishing.profile_figures import STRETCH_FIGURES, require_stretch, stretch_figure
+from scripts.publishing.profile_figures import STRETCH_FIGURES, require_program, require_stretch, stretch_figure
 from tests.cli.conftest import write_profile_run
 
 READING = {
@@ -76,3 +76,28 @@ def test_a_row_is_of_a_phase_or_a_timing_of_the_profile(tmp_path: Path) -> None:
     assert require_stretch(document, "services")["name"] == "services"
     with pytest.raises(ValueError, match="homely: no such phase or timing; there are: user space, services"):
         require_stretch(document, "homely")
+
+
+def test_a_program_is_the_process_that_executed_it_first(tmp_path: Path) -> None:
+    ran = {"running_ns": 3_000_000, "io_ns": 4_000_000}
+    document = {
+        "processes": {
+            "processes": [
+                {"name": "again", "programs": [[9_000_000, "/bin/x"]], "exited_ns": None, **ran},
+                {"name": "x", "programs": [[1, "/bin/sh"], [2_000_000, "/bin/x"]], "exited_ns": 8_000_000, **ran},
+            ]
+        }
+    }
+    program = require_program(document, "/bin/x")
+    row = Row("x", [], program=program)
+    kinds = ("program-began", "program-ended", "program-ran", "program-io")
+    assert [figure(kind, row, [row]) for kind in kinds] == ["2.00", "8.00", "3.00", "4.00"]
+    assert figure("program-ran", Row("y", []), [row]) == ""
+    with pytest.raises(ValueError, match="/bin/y: no process of the profile executed it"):
+        require_program(document, "/bin/y")
+    run = write_profile_run(tmp_path)
+    analysis = read_profile_run(run)
+    told = profile_document(analysis)
+    run.result.write_text(json.dumps(told))
+    path = next(one["programs"][0][1] for one in told["processes"]["processes"] if one["programs"])
+    assert _row("x", run.path.parent, path).program == require_program(told, path)

@@ -217,3 +217,19 @@ def test_what_is_booted_is_built_first_and_said_first(tmp_path: Path, monkeypatc
     monkeypatch.setattr(subprocess, "run", bootlab)
     measured(table, tmp_path)
     assert ran[0] == build and ran[1][:2] == ["boot", "a.img"]
+
+
+def test_a_script_that_builds_is_run_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    learn = ["examples/desktop/learn", "tuned"]
+    table = Published(document="docs/x.md", inputs={}, builds=[learn], command=["boot", "build/x.toml"])
+    assert command_line("x", table).split("\n") == ["    examples/desktop/learn tuned", "    bootlab boot build/x.toml"]
+    ran: list[list[str]] = []
+
+    def stop(argv: list[str], **_: object) -> None:
+        ran.append(argv)
+        raise subprocess.CalledProcessError(1, argv)
+
+    monkeypatch.setattr(subprocess, "run", stop)
+    with pytest.raises(subprocess.CalledProcessError):
+        measured(table, tmp_path)
+    assert ran == [learn]

@@ -1,4 +1,4 @@
-"""Comparisons and series in Markdown: each system with what it takes, what its step saved, and the verdict."""
+"""Boots, series and comparisons in Markdown: each system with what it takes, what its step saved, and the verdict."""
 
 from collections.abc import Sequence
 
@@ -7,6 +7,7 @@ from bootlab.experiments.series import SeriesResult
 from bootlab.measure.price import judged_view
 from bootlab.measure.record import BootRecord
 from bootlab.report.boots.side_by_side import Side, align
+from bootlab.report.boots.timings import timings_markdown
 from bootlab.report.boots.two_views import views
 from bootlab.report.parts.figures import (
     COUNTED,
@@ -34,12 +35,28 @@ def compare_markdown(compared: Compared) -> str:
     own = [ms(steps[0].counted_before_ns)] * priced
     rows = [[plain(steps[0].before), ms(steps[0].before_ns), *own, "", *[""] * split, "", ""]]
     rows += [_row(step, whole.before_ns, split, result.clock) for step in steps]
+    names = [steps[0].before, *(step.after for step in steps)]
+    timings = timings_markdown(names, compared.series)
     parts = [
         markdown_table(titles, rows),
-        *_phases(steps, compared.series),
+        *([timings] if timings else []),
+        *_phases(names, compared.series),
         _measured_on(compared.series, steps, whole),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def boot_markdown(record: BootRecord) -> str:
+    """Return the phases of one boot, how long each device took to wake if it was asked, and what it was measured on."""
+    phases = [[plain(one.name), ms(one.duration_ns)] for one in record.phases]
+    whole = ["ready" if record.ready_ns is not None else record.outcome.value, ms(record.ready_ns)]
+    parts = [markdown_table(["phase", "ms>"], [*phases, whole])]
+    if record.power_on is not None and record.power_on.devices:
+        woken = [[plain(one.device), plain(one.driver), ms(one.duration_ns)] for one in record.power_on.devices]
+        parts.append(markdown_table(["device that woke", "driver", "ms>"], woken))
+        if record.power_on.devices_untold:
+            parts.append(prose(f"Devices not told of: {plain(record.power_on.devices_untold)}."))
+    return "\n\n".join([*parts, prose(f"{clock_of([record])}. {_inputs([[record]])}")]) + "\n"
 
 
 def series_markdown(result: SeriesResult) -> str:
@@ -55,10 +72,8 @@ def series_markdown(result: SeriesResult) -> str:
     return f"{table}\n\n{prose(f'{clock_of(result.boots)}. {_inputs([result.boots])}')}\n"
 
 
-def _phases(steps: Sequence[Comparison], series: Sequence[Sequence[BootRecord]]) -> list[str]:
-    names = [steps[0].before, *(step.after for step in steps)]
-    middles = [median_boot(boots) for boots in series]
-    middles = [judged_view(one) for one in middles]
+def _phases(names: Sequence[str], series: Sequence[Sequence[BootRecord]]) -> list[str]:
+    middles = [judged_view(median_boot(boots)) for boots in series]
     aligned = align([Side(name, "", one.ready_ns, one.phases) for name, one in zip(names, middles, strict=True)])
     if not aligned:
         return []

@@ -11,6 +11,7 @@ from bootlab.measure.record import BootRecord
 from bootlab.measure.statistics.series import median_ns
 from bootlab.report.parts.figures import ms, percent, visible
 from bootlab.report.parts.html_tables import Cell, Column, table
+from bootlab.report.parts.markdown import markdown_table, plain
 from bootlab.report.parts.markup import Html
 from bootlab.report.parts.sections import minus, section
 from bootlab.report.parts.terminal_tables import plain_table
@@ -49,6 +50,21 @@ def timing_change(before: Sequence[BootRecord], after: Sequence[BootRecord]) -> 
     return [Text(), shown]
 
 
+def timings_markdown(names: Sequence[str], series: Sequence[Sequence[BootRecord]]) -> str:
+    """Return each timing of several systems for a document: medians, ends, and how much less the last one takes.
+
+    Empty where no system has any.
+    """
+    found = [timings_of(boots) for boots in series]
+    rows = []
+    for name in dict.fromkeys(name for one in found for name in one):
+        cells = [_span(one.get(name), boots) for one, boots in zip(found, series, strict=True)]
+        first, last = found[0].get(name), found[-1].get(name)
+        less = percent(median_ns(first) - median_ns(last), median_ns(first)) if first and last else ""
+        rows.append([plain(name), *cells, less])
+    return markdown_table(["timing, ms", *(f"{plain(name)}>" for name in names), "less %>"], rows) if rows else ""
+
+
 def timing_section(records: Sequence[BootRecord], after: Sequence[BootRecord] = ()) -> Html:
     """Return the timings of boots as a section of a page; with `after` those of two sides. Empty where there are none.
 
@@ -82,6 +98,11 @@ def _changes(before: Sequence[BootRecord], after: Sequence[BootRecord]) -> list[
         change = median_ns(other) - median_ns(one) if one and other else None
         rows.append((name, _words(one, before), _words(other, after), change, median_ns(one) if one else 0))
     return rows
+
+
+def _span(times: Sequence[int] | None, records: Sequence[BootRecord]) -> str:
+    ends = f" ({ms(min(times))} to {ms(max(times))})" if times and min(times) != max(times) else ""
+    return f"{_words(times, records)}{ends}"
 
 
 def _words(times: Sequence[int] | None, records: Sequence[BootRecord]) -> str:

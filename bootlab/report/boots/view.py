@@ -5,7 +5,7 @@ from bootlab.experiments.series import SeriesResult
 from bootlab.experiments.store import Run
 from bootlab.measure.record import BootRecord
 from bootlab.report.boots import page, steps_page, steps_text, text
-from bootlab.report.boots.markdown import compare_markdown, series_markdown
+from bootlab.report.boots.markdown import boot_markdown, compare_markdown, series_markdown
 from bootlab.report.parts.console import read_consoles
 from bootlab.report.parts.view import Page, View
 from bootlab.report.trial.words import from_mark_words
@@ -17,6 +17,7 @@ def boot_view(run: Run, record: BootRecord) -> View:
         record,
         (text.boot(record),),
         Page(lambda elsewhere: page.boot_page(record, read_consoles([("console", record.run)]))),
+        markdown=lambda: boot_markdown(record),
     )
 
 

@@ -4,8 +4,8 @@ from itertools import pairwise
 
 from bootlab.experiments.comparing import Compared, compare_series, compare_steps
 from bootlab.experiments.series import SeriesResult
-from bootlab.measure.record import Outcome
-from bootlab.report.boots.markdown import compare_markdown, series_markdown
+from bootlab.measure.record import Outcome, PowerOnRecord, WakeRecord
+from bootlab.report.boots.markdown import boot_markdown, compare_markdown, series_markdown
 from tests.report.steps import families, four_systems
 
 
@@ -41,6 +41,29 @@ def test_two_systems_are_one_step() -> None:
     lines = compare_markdown(Compared(compare_series(before, after), tuple(systems))).splitlines()
     assert lines.index("") == 2 + 2
     assert "at most 0.1% get a verdict" in " ".join(lines)
+
+
+def test_timings_of_two_systems_stand_side_by_side() -> None:
+    before, after = (
+        [one.model_copy(update={"timings_ns": {"perceived": ns}}) for one in boots]
+        for boots, ns in zip(four_systems()[:2], (400_000_000, 300_000_000), strict=True)
+    )
+    sides = families([before, after])
+    text = compare_markdown(Compared(compare_series(*sides), (before, after)))
+    assert "| perceived | 400.00 | 300.00 | 25.0 |" in text.splitlines()
+
+
+def test_a_boot_has_its_phases_and_the_devices_that_woke() -> None:
+    boot = four_systems()[0][0]
+    text = boot_markdown(boot)
+    assert text.splitlines()[0] == "| phase | ms |" and "| ready |" in text and "| driver |" not in text
+    woken = [WakeRecord(device="1-1", driver="usb", duration_ns=296_120_000)]
+    asked = boot.model_copy(update={"power_on": PowerOnRecord(kind="suspended", devices=woken)})
+    assert "not told of" not in boot_markdown(asked)
+    assert "| device that woke | driver | ms |\n|---|---|---:|\n| 1-1 | usb | 296.12 |" in boot_markdown(asked)
+    few = PowerOnRecord(kind="suspended", devices=woken, devices_untold="2 devices more, 0.003 ms together")
+    said = boot_markdown(boot.model_copy(update={"power_on": few}))
+    assert "\n\nDevices not told of: 2 devices more, 0.003 ms together.\n\n" in said
 
 
 def test_a_series_has_a_row_a_boot_and_a_failed_one_its_outcome() -> None:

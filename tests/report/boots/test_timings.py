@@ -7,7 +7,7 @@ from rich.console import Group
 from bootlab.measure.record import BootRecord
 from bootlab.report.boots import text
 from bootlab.report.boots.page import boot_page, compare_page, series_page
-from bootlab.report.boots.timings import timing_change, timing_lines, timing_section
+from bootlab.report.boots.timings import timing_change, timing_lines, timing_section, timings_markdown
 from tests.report.boots.test_text import printed, series
 
 MS = 1_000_000
@@ -49,3 +49,16 @@ def test_two_sides_are_laid_side_by_side() -> None:
     assert re.search(r"perceived +400\.00 \(in 1 of 2\) +300\.00", some)
     assert "perceived" in printed(text.comparison(before, after))
     assert "300.00" in compare_page(before, after)
+
+
+def test_a_document_has_medians_their_ends_and_how_much_less_the_last_system_takes() -> None:
+    first = [felt(perceived=ms, gone=1.0) for ms in (400.0, 420.0, 410.0)]
+    last = [felt(perceived=205.0, desktop=None)] * 3
+    lines = timings_markdown(["a", "b"], [first, last]).splitlines()
+    assert lines[0] == "| timing, ms | a | b | less % |"
+    assert lines[2:] == [
+        "| perceived | 410.00 (400.00 to 420.00) | 205.00 | 50.0 |",
+        "| gone | 1.00 | not asked | |",
+        "| desktop | not asked | not seen | |",
+    ]
+    assert timings_markdown(["a"], [series("series-before.json")]) == ""
