@@ -7,8 +7,7 @@ from typing import Annotated
 import typer
 
 from bootlab.build.image.image_file import QCOW2, RAW
-from bootlab.build.image.larger_disk import grow_disk
-from bootlab.build.image.make import make_image
+from bootlab.build.image.make import grow_disk, make_image
 from bootlab.build.image.recipe import ImageRecipe, Loader
 from bootlab.build.workshop import Workshop
 from bootlab.cli.build.words import build_progress

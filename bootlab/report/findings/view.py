@@ -15,11 +15,12 @@ from bootlab.report.parts.view import View
 
 def audit_view(run: Run, result: Audit) -> View:
     """Return how an audit is shown; it has no page."""
-
-    def markdown() -> str:
-        return audit_markdown(result, [read_record(boot) for boot in run.records()])
-
-    return View(result, (audit(result),), good=result.outcome == Outcome.READY.value, markdown=markdown)
+    return View(
+        result,
+        (audit(result),),
+        good=result.outcome == Outcome.READY.value,
+        markdown=lambda: audit_markdown(result, [*map(read_record, run.records())]),
+    )
 
 
 def unused_view(run: Run, result: UnusedResult) -> View:

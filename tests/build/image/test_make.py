@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from bootlab.build.image.image_file import QCOW2, RAW, open_image
-from bootlab.build.image.larger_disk import grow_disk
+from bootlab.build.image.make import grow_disk
 from bootlab.errors import InputError
 from bootlab.process import run
 from tests.build.image.small_images import MIB, make_disk, make_ext4
