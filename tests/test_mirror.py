@@ -161,7 +161,6 @@ PARTS = {
     "build/given_root/image_config.py": "build/given_root/test_container.py",
     "build/given_root/limits.py": "build/given_root/test_tar_stream.py",
     "build/image/contents.py": "build/image/test_survey.py",
-    "build/image/make.py": "boot/machines/test_images.py",
     "targets/qemu/image_stages.py": "boot/machines/test_images.py",
     "build/kernel/given.py": "build/test_boot_files.py",
     "build/kernel/types.py": "build/kernel/test_build.py",

@@ -20,7 +20,7 @@ from bootlab.build.formats.partitions import BIOS_BOOT, ESP, LINUX_ROOT_X86_64, 
 from bootlab.build.formats.sparse import copy_sparse
 from bootlab.build.image.efi_program import make_uki
 from bootlab.build.image.fat import make_fat
-from bootlab.build.image.image_file import QCOW2, RAW
+from bootlab.build.image.image_file import QCOW2, RAW, open_image
 from bootlab.build.image.recipe import COMMANDS, CORE, PACKAGES, SHIM_PACKAGES, ImageRecipe, Loader
 from bootlab.build.image.root_files import ESP_GRUB_CFG, ESP_SERIAL, kernel_words, lay_files
 from bootlab.build.root.file_tree import FileTree
@@ -73,6 +73,24 @@ def make_image(shop: Workshop, recipe: ImageRecipe) -> BuiltImage:
         path = found or shop.cache.make("image", key, lambda out: _pack(path, out))
     seconds = 0.0 if found is not None else round(time.monotonic() - began, 3)
     return BuiltImage(path, found is not None, seconds, tuple((one.name, one.version) for one in root.packages))
+
+
+def grow_disk(image: Path, format: str, size: int) -> None:
+    """Give the disk in an image file `size` bytes, as a cloud has it larger than the image.
+
+    The partition table is not touched: the copy of it at the image's end is not the disk's last sector any more. Raises
+    InputError where the image has more, MissingTool (qemu-img).
+    """
+    there = open_image(image).bytes
+    if there > size:
+        raise InputError(
+            f"--disk {size >> 20}: the image has {there:,} bytes already", hint=f"--disk {-(-there >> 20)} at least"
+        )
+    if format == QCOW2:
+        run(["qemu-img", "resize", "-f", QCOW2, image, str(size)], deadline_s=_DEADLINE_S, package="qemu-utils")
+        return
+    with image.open("r+b") as file:
+        file.truncate(size)
 
 
 def _pack(raw: Path, out: Path) -> None:

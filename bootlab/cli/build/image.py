@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from bootlab.build.image.image_file import QCOW2, RAW
-from bootlab.build.image.make import make_image
+from bootlab.build.image.make import grow_disk, make_image
 from bootlab.build.image.recipe import ImageRecipe, Loader
 from bootlab.build.workshop import Workshop
 from bootlab.cli.build.words import build_progress
@@ -18,6 +18,8 @@ from bootlab.errors import InputError
 from bootlab.report.build.image import image_view
 
 _LONGEST_MENU_S = 3600
+_LARGEST_DISK_MIB = 1 << 20
+_MIB = 1 << 20
 
 
 def _one_of(option: str, given: str, known: tuple[str, ...]) -> str:
@@ -54,6 +56,16 @@ def image(
         ),
     ] = False,
     format_: Annotated[str, typer.Option("--format", metavar="FORM", help=f"{RAW} or {QCOW2}.")] = RAW,
+    disk: Annotated[
+        int | None,
+        typer.Option(
+            "--disk",
+            min=1,
+            max=_LARGEST_DISK_MIB,
+            metavar="MIB",
+            help="With -o: the disk is as large as that, as a cloud's is larger than its image.",
+        ),
+    ] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Copy the image there.")] = None,
     refresh: Annotated[bool, typer.Option("--refresh", help="Install the newest packages anew.")] = False,
     json: Json = False,
@@ -75,10 +87,14 @@ def image(
     )
     if output is not None:
         expect_file("--output", output, (), example="disk.img")
+    elif disk is not None:
+        raise InputError("--disk: is the size of the copy that --output makes", hint="-o disk.img")
     with build_progress(silent=json) as (tell, progress):
         built = make_image(Workshop(open_cache(), refresh=refresh, tell=tell, progress=progress), recipe)
     if output is not None:
         copy_as(output, built.path)
+        if disk is not None:
+            grow_disk(output, recipe.format, disk * _MIB)
     return answer(image_view(recipe, built, output), json=json)
 
 

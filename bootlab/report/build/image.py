@@ -37,8 +37,8 @@ def image_view(recipe: ImageRecipe, built: BuiltImage, output: Path | None) -> V
     """Return the view of an image. `output`: the file that it was copied to; None: in the cache."""
     document = ImageDocument(
         path=str(output or built.path),
-        bytes=built.path.stat().st_size,
-        sha256=file_sha256(built.path),
+        bytes=(output or built.path).stat().st_size,
+        sha256=file_sha256(output or built.path),
         format=recipe.format,
         suite=recipe.suite,
         loader=recipe.loader.value,

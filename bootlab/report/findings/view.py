@@ -5,6 +5,8 @@ from bootlab.findings.audit.finding import Audit
 from bootlab.findings.coldplug_result import ColdplugResult
 from bootlab.findings.unused_result import UnusedResult
 from bootlab.measure.record import Outcome
+from bootlab.measure.record_files import read_record
+from bootlab.report.findings.audit_markdown import audit_markdown
 from bootlab.report.findings.audit_text import audit
 from bootlab.report.findings.coldplug_text import coldplug
 from bootlab.report.findings.unused_text import unused
@@ -13,7 +15,12 @@ from bootlab.report.parts.view import View
 
 def audit_view(run: Run, result: Audit) -> View:
     """Return how an audit is shown; it has no page."""
-    return View(result, (audit(result),), good=result.outcome == Outcome.READY.value)
+    return View(
+        result,
+        (audit(result),),
+        good=result.outcome == Outcome.READY.value,
+        markdown=lambda: audit_markdown(result, [*map(read_record, run.records())]),
+    )
 
 
 def unused_view(run: Run, result: UnusedResult) -> View:

@@ -14,6 +14,10 @@ from typing import Any
 import pytest
 
 from bootlab.build.cache import file_sha256
+from bootlab.findings.audit.finding import Audit
+from bootlab.measure.record_files import read_record
+from bootlab.report.findings.audit_markdown import audit_markdown
+from tests.handed_over import Table
 
 pytestmark = [pytest.mark.boot, pytest.mark.network]
 
@@ -87,7 +91,7 @@ def _write_system(image: Path, path: Path) -> None:
 
 
 @pytest.mark.parametrize("suite", ["bookworm", "trixie"])
-def test_each_planted_loss_is_named_from_one_boot(suite: str, tmp_path: Path) -> None:
+def test_each_planted_loss_is_named_from_one_boot(suite: str, tmp_path: Path, table: Table) -> None:
     image, system = tmp_path / "planted.img", tmp_path / "planted.toml"
     packages = ["--suite", suite, "--packages", "cloud-init,cloud-guest-utils"]
     _bootlab("build", "image", *packages, "--first-boot-clean", "--menu", "2", "-o", image, "--json")
@@ -99,6 +103,7 @@ def test_each_planted_loss_is_named_from_one_boot(suite: str, tmp_path: Path) ->
         _bootlab("audit", system, "--goal", "ssh", "--json", "--runs", tmp_path / "runs")
     )
     assert audit["outcome"] == "ready" and audit["not_looked"] == {} and file_sha256(image) == before
+    table(audit_markdown(Audit.model_validate(audit), [read_record(Path(audit["run"]) / "boots/1")]))
     found = {one["kind"]: one for one in audit["findings"]}
     lost = []
     for kind, (what, least_ms) in (PLANTED | (OF_TRIXIE if suite == "trixie" else {})).items():

@@ -11,11 +11,14 @@ from bootlab.findings.technique_evidence import evidence_of, measured_of
 from bootlab.measure.boot import boot
 from bootlab.measure.prepare import prepare
 from bootlab.measure.record import BootRecord, Outcome
+from bootlab.report.parts.figures import ms
+from bootlab.report.parts.markdown import code, markdown_table
 from bootlab.system import System
 from bootlab.techniques.model.evidence import Effect
 from bootlab.timeline import marks as m
 from tests.boot.machines.test_image_audit import FILES, GIB
 from tests.boot.machines.test_images import bootlab, system_of
+from tests.handed_over import Table
 from tests.techniques.asking import ALL, NOTHING
 
 pytestmark = [pytest.mark.boot, pytest.mark.network]
@@ -51,8 +54,19 @@ def tried(system: System, names: Sequence[str], shop: Workshop, folder: Path) ->
     return found
 
 
+def hand_over(found: dict[str, tuple[BootRecord, Effect]], marks: dict[str, str], table: Table) -> None:
+    """Hand over what each technique's mark came after, without it and with it. `marks`: technique -> mark."""
+    before = found["plain"][0].marks
+    rows = [
+        [code(name), "ready" if mark == "ready" else code(mark), ms(before[mark]), ms(found[name][0].marks[mark])]
+        for name, mark in marks.items()
+    ]
+    titles = ["technique", "up to", "before, ms>", "after, ms>"]
+    table(markdown_table(titles, rows), boots=[(name, [record]) for name, (record, _) in found.items()])
+
+
 @pytest.mark.parametrize("suite", ["bookworm", "trixie"])
-def test_a_prompt_and_sshd_wait_for_less(suite: str, shop: Workshop, tmp_path: Path) -> None:
+def test_a_prompt_and_sshd_wait_for_less(suite: str, shop: Workshop, tmp_path: Path, table: Table) -> None:
     """sshd is ordered behind the network, as many a service of a stranger's image is."""
     image = tmp_path / "waits.img"
     bootlab("build", "image", "--suite", suite, "-o", image, "--json")
@@ -64,11 +78,12 @@ def test_a_prompt_and_sshd_wait_for_less(suite: str, shop: Workshop, tmp_path: P
     assert {name: effect for name, (_, effect) in found.items() if name in names} == dict.fromkeys(names, Effect.PROVEN)
     sshd = {"userspace_online_unawaited", "cmdline_ssh_auto_off"}
     sooner = {name: "ssh" if name in sshd else "ready" for name in names}
+    hand_over(found, sooner, table)
     for name in set(names) - {"userspace_ipv6_dad_none"}:
         assert found[name][0].marks[sooner[name]] < found["plain"][0].marks[sooner[name]], name
 
 
-def test_cloud_init_asks_one_source_and_grows_no_disk(shop: Workshop, tmp_path: Path) -> None:
+def test_cloud_init_asks_one_source_and_grows_no_disk(shop: Workshop, tmp_path: Path, table: Table) -> None:
     image = tmp_path / "cloud.img"
     packages = ["--packages", "cloud-init,cloud-guest-utils"]
     bootlab("build", "image", *packages, "--first-boot-clean", "-o", image, "--json")
@@ -81,6 +96,7 @@ def test_cloud_init_asks_one_source_and_grows_no_disk(shop: Workshop, tmp_path: 
     found = tried(system, names, shop, tmp_path)
     assert {name: effect for name, (_, effect) in found.items() if name in names} == dict.fromkeys(names, Effect.PROVEN)
     assert all("ssh" in record.marks for record, _ in found.values())
+    hand_over(found, dict.fromkeys(names, "ready"), table)
     ready = {name: record.ready_ns or 0 for name, (record, _) in found.items()}
     assert ready["userspace_cloud_init_one_source"] < ready["plain"] - 1_000_000_000
 

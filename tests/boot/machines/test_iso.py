@@ -9,10 +9,13 @@ import pytest
 from bootlab.build.cache import file_sha256
 from bootlab.build.workshop import Workshop
 from bootlab.measure.prepare import prepare
+from bootlab.measure.record import BootRecord
 from bootlab.system import System, read_system
 from bootlab.timeline import marks as m
+from scripts.publishing.boots_table import Row, boots_table
 from tests.boot.machines.bootable_iso import SUITE, make_iso
 from tests.boot.machines.test_images import boot_alike
+from tests.handed_over import Table
 
 pytestmark = [pytest.mark.boot, pytest.mark.network]
 
@@ -42,6 +45,16 @@ modules = ["virtio_pci", "virtio_scsi", "virtio_blk", "sr_mod", "isofs"]
 mark = "ready"
 """
 UEFI = ("memory_mib = 1024", 'memory_mib = 1024\nfirmware = "ovmf"\nfirmware_suite = "trixie"')
+CHAIN = {
+    "SEC to DXE": "phase firmware, SEC, PEI, DXE",
+    "BDS": "phase BDS",
+    "loader": "phase boot sector, loader",
+    "bytes it reads": "read-in boot sector, loader",
+    "end of UEFI, decompressor": "phase EFI stub, end of UEFI, decompressor",
+    "kernel to init": "phase kernel head, kernel core, initcalls, before init, exec of init",
+    "user space": "phase user space",
+    "ready": "ready",
+}
 DISK = ('attach = "cd"', 'attach = "virtio"')
 KERNEL_SPEAKS = ('console = "login:"', 'console = "Linux version"')
 
@@ -87,27 +100,26 @@ def test_an_iso_boots_as_a_cd_by_bios_every_stage_a_mark(iso: Path, shop: Worksh
     assert (read["loader"] or 0) > 10_000_000, "the kernel and its initramfs"
 
 
-@pytest.mark.parametrize(
-    ("changes", "device", "stages"),
-    [
-        ((), "sr0", [m.BOOT_SECTOR, m.LOADER_ENTRY, m.IMAGE_ENTRY]),
-        ((UEFI,), "sr0", [m.PEI_ENTRY, m.DXE_ENTRY, m.BDS_ENTRY, m.LOADER_ENTRY, m.EXIT_BOOT_SERVICES, m.IMAGE_ENTRY]),
-        ((DISK,), "vda", [m.BOOT_SECTOR, m.LOADER_ENTRY, m.IMAGE_ENTRY]),
-        (
-            (DISK, UEFI),
-            "vda",
-            [m.PEI_ENTRY, m.DXE_ENTRY, m.BDS_ENTRY, m.LOADER_ENTRY, m.EXIT_BOOT_SERVICES, m.IMAGE_ENTRY],
-        ),
-    ],
-)
 def test_three_boots_that_mount_what_they_were_booted_from_are_identical(
-    changes: tuple[tuple[str, str], ...], device: str, stages: list[str], iso: Path, shop: Workshop, tmp_path: Path
+    iso: Path, shop: Workshop, tmp_path: Path, table: Table
 ) -> None:
-    system = system_of(iso, ('console = "login:"', f'console = "login: on {device}"'), *changes)
-    record = boot_alike(system, shop, tmp_path / "boots", 3)
-    assert [name for name in record.marks if name in (*m.PC_STAGES, m.IMAGE_ENTRY)] == stages
-    console = (tmp_path / "boots/0/console.log").read_text()
-    assert file_sha256(tmp_path / "iso/live/initrd.img") in console
+    """So it goes in each of the four ways that a machine has an ISO in."""
+    bios = [m.BOOT_SECTOR, m.LOADER_ENTRY, m.IMAGE_ENTRY]
+    uefi = [m.PEI_ENTRY, m.DXE_ENTRY, m.BDS_ENTRY, m.LOADER_ENTRY, m.EXIT_BOOT_SERVICES, m.IMAGE_ENTRY]
+    ways: tuple[tuple[str, tuple[tuple[str, str], ...], str, list[str]], ...] = (
+        ("BIOS, CD", (), "sr0", bios),
+        ("BIOS, disk", (DISK,), "vda", bios),
+        ("UEFI, CD", (UEFI,), "sr0", uefi),
+        ("UEFI, disk", (DISK, UEFI), "vda", uefi),
+    )
+    booted: dict[str, BootRecord] = {}
+    for name, changes, device, stages in ways:
+        system = system_of(iso, ('console = "login:"', f'console = "login: on {device}"'), *changes)
+        record = booted[name] = boot_alike(system, shop, tmp_path / name, 3)
+        assert [mark for mark in record.marks if mark in (*m.PC_STAGES, m.IMAGE_ENTRY)] == stages, name
+        console = (tmp_path / name / "0/console.log").read_text()
+        assert file_sha256(tmp_path / "iso/live/initrd.img") in console, name
+    table(boots_table([Row(name, [record]) for name, record in booted.items()], CHAIN))
 
 
 def test_an_iso_that_is_for_cds_alone_or_that_nothing_boots_is_told(shop: Workshop, tmp_path: Path) -> None:
