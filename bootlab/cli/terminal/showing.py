@@ -46,7 +46,7 @@ def print_markdown(run: Run, view: View) -> int:
     if view.markdown is None:
         raise InputError(
             f"--markdown: a run of bootlab {run.kind} has no tables in Markdown",
-            hint="try, compare, measure, sweep, study, profile, audit and boot --lives have; --json has all of it",
+            hint="most others have: boot, measure, compare, try, profile, audit; --json has all of it",
         )
     print_text(view.markdown())
     return 0 if view.good else view.code
