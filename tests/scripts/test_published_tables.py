@@ -37,6 +37,12 @@ def test_the_tables_of_this_tree_are_what_was_measured() -> None:
     assert list(find_faults(read_published())) == []
 
 
+def test_what_tests_print_is_older_once_their_file_changes() -> None:
+    for name, one in read_published().items():
+        printers = {word.partition("::")[0] for word in one.printer if word.startswith("tests/")}
+        assert printers <= set(one.inputs), name
+
+
 def test_a_table_that_was_edited_by_hand_is_a_fault(tree: Path) -> None:
     tables = {"x": table(tree)}
     assert list(find_faults(tables, tree)) == []
