@@ -75,17 +75,21 @@ def make_image(shop: Workshop, recipe: ImageRecipe) -> BuiltImage:
     return BuiltImage(path, found is not None, seconds, tuple((one.name, one.version) for one in root.packages))
 
 
-def grow_disk(image: Path, format: str, size: int) -> None:
-    """Give the disk in an image file `size` bytes, as a cloud has it larger than the image.
-
-    The partition table is not touched: the copy of it at the image's end is not the disk's last sector any more. Raises
-    InputError where the image has more, MissingTool (qemu-img).
-    """
+def expect_disk_for(image: Path, size: int) -> None:
+    """Raise InputError where a disk of `size` bytes has no room for the image in a file."""
     there = open_image(image).bytes
     if there > size:
         raise InputError(
             f"--disk {size >> 20}: the image has {there:,} bytes already", hint=f"--disk {-(-there >> 20)} at least"
         )
+
+
+def grow_disk(image: Path, format: str, size: int) -> None:
+    """Give the disk in an image file `size` bytes, no fewer than it has, as a cloud has it larger than the image.
+
+    The partition table is not touched: the copy of it at the image's end is not the disk's last sector any more. Raises
+    MissingTool (qemu-img).
+    """
     if format == QCOW2:
         run(["qemu-img", "resize", "-f", QCOW2, image, str(size)], deadline_s=_DEADLINE_S, package="qemu-utils")
         return

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from bootlab.build.image.image_file import QCOW2, RAW
-from bootlab.build.image.make import grow_disk, make_image
+from bootlab.build.image.make import expect_disk_for, grow_disk, make_image
 from bootlab.build.image.recipe import ImageRecipe, Loader
 from bootlab.build.workshop import Workshop
 from bootlab.cli.build.words import build_progress
@@ -92,6 +92,9 @@ def image(
     with build_progress(silent=json) as (tell, progress):
         built = make_image(Workshop(open_cache(), refresh=refresh, tell=tell, progress=progress), recipe)
     if output is not None:
+        if disk is not None:
+            # Before the copy takes the place of a file that is there.
+            expect_disk_for(built.path, disk * _MIB)
         copy_as(output, built.path)
         if disk is not None:
             grow_disk(output, recipe.format, disk * _MIB)
