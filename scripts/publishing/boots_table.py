@@ -91,9 +91,10 @@ def made_of(rows: Sequence[tuple[str, Sequence[BootRecord]]]) -> str:
     """Return on which clock the boots of each name were measured, and the hashes of their inputs."""
     every = [record for _, boots in rows for record in boots]
     same = len({(one.clock, one.ns_per_instruction, one.cpu, one.accelerator, one.price is None) for one in every}) == 1
-    told: dict[str, list[str]] = {}
+    # A name has as many rows as it was started in ways.
+    told: dict[str, dict[str, None]] = {}
     for name, boots in rows:
-        told.setdefault(clock_of(boots), []).append(_unlinked(name))
+        told.setdefault(clock_of(boots), {})[_unlinked(name)] = None
     clocks = [clock_of(every)] if same else [f"{' and '.join(names)}: {clock}" for clock, names in told.items()]
     common = {
         part: digest

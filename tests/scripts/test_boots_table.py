@@ -68,7 +68,7 @@ def test_what_all_rows_have_in_common_is_said_once_and_the_rest_of_each() -> Non
 
 
 def test_rows_on_other_clocks_or_processors_say_which_is_whose() -> None:
-    rows = [row("one", 1_000_000), row("two", 1_000_000, cpu="host"), row("three", 1_000_000)]
+    rows = [row("one", 1_000_000), row("two", 1_000_000, cpu="host"), row("three", 1_000_000), row("one", 2_000_000)]
     made_of = boots_table(rows, {"ready": "ready"}).split("\n\n")[1].replace("\n", " ")
     assert made_of.startswith("one and three: virtual clock:") and "; two: virtual clock:" in made_of
 
