@@ -45,6 +45,8 @@ class Row:
     """Null changes and fresh boots of a step of a trial, which only its spread is of as well."""
     judged: Judged | None = None
     """What the trial says of that step; None of the baseline, and of boots that are no trial's."""
+    baseline: bool = False
+    """Whether it is of a trial's baseline, to which nothing before it in the table is compared."""
     stretch: Stretch | None = None
     """The phase or timing of a profile that the row is of."""
     program: Program | None = None
@@ -163,13 +165,19 @@ def _timing(row: Row, name: str) -> str:
 def _saved(row: Row, rows: Sequence[Row]) -> str:
     if row.judged is not None:
         return ms(row.judged.saved_ns)
-    first = rows[0].ready_ns
-    return ms(first - row.ready_ns) if row is not rows[0] and first and row.ready_ns else ""
+    both = _ready_beside_first(row, rows)
+    return "" if both is None else ms(both[0] - both[1])
 
 
 def _times(row: Row, rows: Sequence[Row]) -> str:
+    both = _ready_beside_first(row, rows)
+    return "" if both is None else f"{both[0] / both[1]:.2f}x"
+
+
+def _ready_beside_first(row: Row, rows: Sequence[Row]) -> tuple[int, int] | None:
+    """Return when the first row and this one were ready, in ns; None where this one is not compared to it."""
     first = rows[0].ready_ns
-    return f"{first / row.ready_ns:.2f}x" if row is not rows[0] and first and row.ready_ns else ""
+    return None if row is rows[0] or row.baseline or not first or not row.ready_ns else (first, row.ready_ns)
 
 
 def _waited(record: BootRecord, names: Sequence[str]) -> str:

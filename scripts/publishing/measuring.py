@@ -18,6 +18,8 @@ from scripts.publishing.profile_figures import require_program, require_stretch
 from scripts.publishing.tables import ROOT, Published, build_words, commands, run_folder, words_and_step
 
 BOOTLAB: Final = ".venv/bin/bootlab"
+_BASELINE: Final = "baseline"
+"""The step of a trial that it compares all others to, by the label of its boots."""
 
 
 def measured(table: Published, kept: Path, run: str | None = None) -> str:
@@ -91,7 +93,8 @@ def _row(name: str, place: Path, step: str) -> Row:
         steps = ", ".join(sorted({re.sub(r"(-(null|fresh)\d+)?-s\d+$", "", boot.name) for boot in boots}))
         raise ValueError(f"{step}: no such step of {place}; there are: {steps}")
     judged = {f"alone-{one.technique}": one for one in read_result(run, TryResult).alone}
-    return Row(name, [read_record(boot) for boot in of_seeds], [read_record(boot) for boot in others], judged.get(step))
+    seeds, more = ([read_record(boot) for boot in found] for found in (of_seeds, others))
+    return Row(name, seeds, more, judged.get(step), baseline=step == _BASELINE)
 
 
 def _tables(table: Published, kept: Path) -> str:

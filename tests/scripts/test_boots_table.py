@@ -4,6 +4,7 @@ The records are a fixture with made-up figures; no figure here was measured.
 """
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -55,6 +56,12 @@ def test_a_turned_table_has_a_column_for_each_run() -> None:
         "| ready | 8.00 | 4.00 |",
         "| saved | | 4.00 |",
     ]
+
+
+def test_a_second_trial_of_a_table_saves_nothing_beside_the_first() -> None:
+    rows = [row("slow disk", 9_000_000), replace(row("fast disk", 8_000_000), baseline=True)]
+    assert [figure(words, rows[1], rows) for words in ("saved", "times-less")] == ["", ""]
+    assert figure("saved", replace(rows[1], baseline=False), rows) == "1.00"
 
 
 def test_what_all_rows_have_in_common_is_said_once_and_the_rest_of_each() -> None:
