@@ -12,19 +12,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from bootlab.errors import BootlabError
-from scripts.publishing.gathered import (
-    GATHERED,
-    as_measured,
-    as_older,
-    find_gathered_faults,
-    read_gathered,
-)
 from scripts.publishing.measuring import measured
 from scripts.publishing.tables import (
-    RECORD,
     ROOT,
     Published,
-    Recorded,
     changed_inputs,
     command_line,
     commands,
@@ -35,9 +26,10 @@ from scripts.publishing.tables import (
     text_hash,
     text_of,
     with_text,
-    write_record,
+    write_published,
 )
 from scripts.publishing.techniques import find_new_techniques, takes_whole_catalogue, techniques_now
+from scripts.publishing.unrecorded import find_unrecorded
 
 
 def _main() -> int:
@@ -68,56 +60,41 @@ def _main() -> int:
         action="store_true",
         help="with --check: a table that does not know of techniques which came since is a fault, too",
     )
-    parser.add_argument(
-        "--gathered",
-        action="store_true",
-        help="record a table that you put together, measured on the tree as it lies",
-    )
-    parser.add_argument("--older", action="store_true", help="say below such a table which files changed behind it")
     asked = parser.parse_args()
-    tables, gathered = read_published(), read_gathered()
+    tables = read_published()
     if asked.list:
         for name, table in tables.items():
             print(f"{name}  {table.document}  {_all(table)}")
-        for name, one in gathered.items():
-            print(f"{name}  {one.document}  gathered from several runs")
         return 0
     if asked.check:
-        faults = [*find_faults(tables), *find_gathered_faults(gathered)]
+        faults = [*find_faults(tables), *find_unrecorded()]
         older = list(find_new_techniques(tables, techniques_now()))
         for line in [*faults, *older]:
             print(line)
         if not faults:
-            print(f"all {len(tables)} published and {len(gathered)} gathered tables are as recorded")
+            print(f"all {len(tables)} published tables are as recorded, and no other has figures")
         return 1 if faults or (older and asked.release) else 0
-    by_hand = asked.gathered or asked.older
-    there: Mapping[str, Recorded] = gathered if by_hand else tables
-    asked.names = _of_documents(asked.names, there)
-    unknown = [name for name in asked.names if name not in there]
+    asked.names = _of_documents(asked.names, tables)
+    unknown = [name for name in asked.names if name not in tables]
     if unknown or not asked.names:
-        known = ", ".join([*there, *dict.fromkeys(table.document for table in there.values())])
+        known = ", ".join([*tables, *dict.fromkeys(table.document for table in tables.values())])
         wrong = f"{', '.join(unknown)}: no such table, and no document that has any" if unknown else "no table named"
         print(f"publish: error: {wrong}; there are: {known}", file=sys.stderr)
         return 2
-    if asked.run and (by_hand or asked.again or len(asked.names) != 1):
-        print("publish: error: --from is for one table, not for a gathered one, nor with --again", file=sys.stderr)
+    if asked.run and (asked.again or len(asked.names) != 1):
+        print("publish: error: --from is for one table, and not for --again", file=sys.stderr)
         return 2
     if asked.run and not tables[asked.names[0]].rows and not commands(tables[asked.names[0]]):
         print("publish: error: --from is for tables of bootlab's runs, and not of a script of its own", file=sys.stderr)
         return 2
-    if asked.again and by_hand:
-        print("publish: error: --again is for tables that a command measures", file=sys.stderr)
-        return 2
-    alone = [] if by_hand else [name for name in asked.names if not commands(tables[name])]
-    if asked.keep and (by_hand or asked.run or alone):
+    alone = [name for name in asked.names if not commands(tables[name])]
+    if asked.keep and (asked.run or alone):
         of = f", which these have none of: {', '.join(alone)}" if alone else ""
         print(f"publish: error: --keep is for tables of bootlab's runs{of}", file=sys.stderr)
         return 2
     if asked.run and tables[asked.names[0]].rows:
         print("publish: error: --from is of one run, and this table of several: --keep FOLDER", file=sys.stderr)
         return 2
-    if by_hand:
-        return _record(asked.names, gathered, older=asked.older)
     try:
         if asked.again:
             return _again(asked.names, tables, asked.keep)
@@ -125,18 +102,6 @@ def _main() -> int:
     except _NotMeasuredError as error:
         print(f"publish: error: {error}", file=sys.stderr)
         return 1
-
-
-def _record(names: list[str], gathered: dict[str, Recorded], *, older: bool) -> int:
-    try:
-        for name in names:
-            gathered[name] = (as_older if older else as_measured)(name, gathered[name])
-            write_record(GATHERED, gathered)
-            print(f"publish: {name}: recorded")
-    except ValueError as error:
-        print(f"publish: error: {error}", file=sys.stderr)
-        return 1
-    return 0
 
 
 def _publish(names: list[str], tables: dict[str, Published], run: str | None, keep: Path | None) -> int:
@@ -149,7 +114,7 @@ def _publish(names: list[str], tables: dict[str, Published], run: str | None, ke
             path.write_text(with_text(name, path.read_text(encoding="utf-8"), text), encoding="utf-8")
             print(f"publish: {name}: written into {table.document}", flush=True)
             # Another call may have written other tables meanwhile.
-            write_record(RECORD, {**read_published(), name: table})
+            write_published({**read_published(), name: table})
     return 0
 
 
@@ -215,7 +180,7 @@ class _NotMeasuredError(Exception):
     """A table could not be made; those before it are written."""
 
 
-def _of_documents(names: list[str], there: Mapping[str, Recorded]) -> list[str]:
+def _of_documents(names: list[str], there: Mapping[str, Published]) -> list[str]:
     """Return the tables that are named, by themselves or by the document that they stand in, each once."""
     of = {one: [name for name, table in there.items() if table.document == os.path.normpath(one)] for one in names}
     return list(dict.fromkeys(name for one in names for name in of[one] or [one]))

@@ -8,7 +8,7 @@ import textwrap
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -22,8 +22,8 @@ _GLUE: Final = "\N{NO-BREAK SPACE}"
 _STRING_OR_COMMENT: Final = re.compile(r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'|/\*.*?\*/|//[^\n]*', re.S)
 
 
-class Recorded(BaseModel):
-    """What is known of one table."""
+class Published(BaseModel):
+    """A table that `scripts/publish` writes: what one command prints, or figures of the boots of several."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     document: str
@@ -31,11 +31,6 @@ class Recorded(BaseModel):
     """Glob of files of the tree that decide its figures -> their hash when it was measured; empty before that."""
     text_sha256: str = ""
     """Of what stands between the two comments."""
-
-
-class Published(Recorded):
-    """A table that `scripts/publish` writes: what one command prints, or figures of the boots of several."""
-
     command: list[str] = Field(default=[], exclude_if=lambda words: not words)
     """The words after `bootlab`."""
     rows: dict[str, str] = Field(default={}, exclude_if=lambda rows: not rows)
@@ -75,27 +70,19 @@ class Published(Recorded):
         return self
 
 
-_Kind = TypeVar("_Kind", bound=Recorded)
-
-
 def read_published() -> dict[str, Published]:
     """Return name -> table, as the record has them."""
-    return read_record(RECORD, Published)
+    document = json.loads(RECORD.read_text(encoding="utf-8"))
+    return {name: Published.model_validate(one) for name, one in document.items()}
 
 
-def read_record(record: Path, kind: type[_Kind]) -> dict[str, _Kind]:
-    """Return name -> table of a file that has tables of one kind."""
-    document = json.loads(record.read_text(encoding="utf-8"))
-    return {name: kind.model_validate(one) for name, one in document.items()}
-
-
-def write_record(record: Path, tables: Mapping[str, Recorded]) -> None:
-    """Write such a file anew."""
+def write_published(tables: Mapping[str, Published]) -> None:
+    """Write the record anew."""
     document = {name: tables[name].model_dump(mode="json") for name in sorted(tables)}
-    record.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+    RECORD.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
 
 
-def inputs_now(table: Recorded, root: Path = ROOT) -> dict[str, str]:
+def inputs_now(table: Published, root: Path = ROOT) -> dict[str, str]:
     """Return glob -> hash of what decides the table's figures, as it lies in the tree now."""
     return {pattern: _hash_below(root, pattern) for pattern in table.inputs}
 
@@ -171,16 +158,11 @@ def _folded(command: str) -> str:
 
 def text_of(name: str, document: str) -> str | None:
     """Return what stands between the two comments of a table; None where they are missing or stand twice."""
-    return text_between("measured", name, document)
-
-
-def text_between(kind: str, name: str, document: str) -> str | None:
-    """Return the same of a table of a `kind`, which its first comment names."""
-    found = re.findall(rf"<!-- {kind}: {re.escape(name)} -->\n(.*?)<!-- end: {re.escape(name)} -->", document, re.S)
+    found = re.findall(rf"<!-- measured: {re.escape(name)} -->\n(.*?)<!-- end: {re.escape(name)} -->", document, re.S)
     return found[0] if len(found) == 1 else None
 
 
-def changed_inputs(table: Recorded, root: Path = ROOT) -> list[str]:
+def changed_inputs(table: Published, root: Path = ROOT) -> list[str]:
     """Return the globs whose files decide a table's figures and are not what they were when it was measured."""
     now = inputs_now(table, root)
     return [pattern for pattern in sorted(now) if now[pattern] != table.inputs[pattern]]
@@ -216,6 +198,8 @@ def text_hash(text: str) -> str:
 def find_faults(tables: Mapping[str, Published], root: Path = ROOT) -> Iterator[str]:
     """Yield what is wrong with the published tables: edited by hand, older than their inputs, or without a record."""
     for name, table in tables.items():
+        if not table.inputs:
+            yield f"{name}: docs/published.json: no file decides its figures: then nothing says when it is older"
         text = text_of(name, (root / table.document).read_text(encoding="utf-8"))
         if text is None:
             yield f"{name}: {table.document} has no such table between its two comments"

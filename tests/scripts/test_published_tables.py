@@ -57,6 +57,35 @@ def test_a_table_older_than_what_it_was_measured_on_is_a_fault(tree: Path) -> No
     assert list(find_faults(tables, tree)) == ["x: README.md: older than *.toml: scripts/publish x"]
 
 
+def test_a_table_that_no_file_decides_is_a_fault(tree: Path) -> None:
+    (fault,) = find_faults({"x": table(tree).model_copy(update={"inputs": {}})}, tree)
+    assert fault == "x: docs/published.json: no file decides its figures: then nothing says when it is older"
+
+
+@pytest.mark.parametrize("change", ["new", "gone", "renamed"])
+def test_a_file_that_comes_or_goes_below_a_glob_is_a_change(tree: Path, change: str) -> None:
+    (tree / "a.toml").write_text("")
+    tables = {"x": table(tree)}
+    if change == "new":
+        (tree / "b.toml").write_text("")
+    elif change == "gone":
+        (tree / "a.toml").unlink()
+    else:
+        (tree / "a.toml").rename(tree / "b.toml")
+    assert "older than *.toml" in next(iter(find_faults(tables, tree)))
+
+
+def test_a_comment_of_c_or_toml_is_no_change(tree: Path) -> None:
+    (tree / "a.c").write_text('puts("// no comment"); /* one */\n')
+    both = Published(document="README.md", command=["try", "x"], inputs={"*.c": "", "*.toml": ""})
+    tables = {"x": both.model_copy(update={"inputs": inputs_now(both, tree), "text_sha256": text_hash(TEXT)})}
+    (tree / "a.c").write_text('puts("// no comment");  // another\n')
+    (tree / "system.toml").write_text("# said why\nname = 'x'\n")
+    assert list(find_faults(tables, tree)) == []
+    (tree / "a.c").write_text('puts("// a comment");\n')
+    assert "older than *.c:" in next(iter(find_faults(tables, tree)))
+
+
 def test_a_table_of_the_whole_catalogue_says_which_techniques_came_since(tree: Path) -> None:
     whole = table(tree).model_copy(update={"techniques": "cmdline_quiet kernel_smp_off"})
     assert takes_whole_catalogue(whole)

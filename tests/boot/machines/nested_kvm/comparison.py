@@ -5,7 +5,7 @@ be; the serial line and the pages to 2 %. What time decides is shown and not jud
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
 from bootlab.report.parts.markdown import prose
@@ -52,24 +52,33 @@ class Row:
         return not self.unnamed
 
 
-def compare(predicted: Counted, real: Counted, named: Sequence[Named]) -> list[Row]:
-    """Return the rows of the table: classes that time does not decide, pages, and then what time decides."""
+def compare(
+    predicted: Counted, real: Counted, named: Sequence[Named], by_time: Container[str] = frozenset()
+) -> list[Row]:
+    """Return the rows of the table: classes that time does not decide, pages, and then what time decides.
+
+    `by_time`: classes that time decides in this case, whatever the rules say of them.
+    """
     counts = (predicted, real)
     rows = [_near_row(SERIAL, predicted.of(SERIAL), real.of(SERIAL))]
     for name in classes(counts):
-        if name != SERIAL:
+        if name != SERIAL and name not in by_time:
             looks = _differences(*(one.of(name, by_time=True) for one in counts))
             rows.append(_exact_row(name, (predicted.of(name), real.of(name)), named, looks))
     rows.append(_page_row(predicted, real))
     for name in classes(counts):
-        at_rate, came = (sum(one.of(name, by_time=True).values()) for one in counts)
+        at_rate, came = (_at_rate(one, name, whole=name in by_time) for one in counts)
         rows.append(Row(f"{name}, by time", at_rate, came, judged=False))
     return [row for row in rows if row.predicted or row.counted]
 
 
+def _at_rate(counted: Counted, name: str, *, whole: bool) -> int:
+    return sum(counted.of(name, by_time=True).values()) + (sum(counted.of(name).values()) if whole else 0)
+
+
 def _differences(predicted: dict[str, int], real: dict[str, int]) -> dict[str, int]:
     found = {name: real.get(name, 0) - predicted.get(name, 0) for name in {*predicted, *real}}
-    return {name: found[name] for name in sorted(found, key=lambda name: -abs(found[name])) if found[name]}
+    return {name: found[name] for name in sorted(found, key=lambda name: (-abs(found[name]), name)) if found[name]}
 
 
 def _exact_row(

@@ -22,7 +22,10 @@ OUTSIDE = "[not the kernel]"
 """Firmware, early code and user code: of which only the kernel has symbols."""
 SERIAL = "serial"
 FAULT = "fault"
+BETWEEN_CPUS = "wrmsr_icr"
+"""Writes of x2APIC's interrupt command: by which a CPU interrupts another, or itself."""
 _SERIAL_PORTS = range(0x3F8, 0x400)
+_X2APIC_ICR = 0x830
 _LAPIC, _IOAPIC = 0xFEE00, 0xFEC00
 _ASKED_VMM = "kvm_userspace_exit"
 # AMD64 manual volume 2, appendix C; Linux, arch/x86/include/uapi/asm/svm.h.
@@ -211,6 +214,8 @@ def in_chunks(pages: dict[int, str], spans: tuple[Span, ...]) -> dict[int, str]:
 def _finer(name: str, number: int) -> str:
     if name == "pio_vmm" and number in _SERIAL_PORTS:
         return SERIAL
+    if name == "wrmsr" and number == _X2APIC_ICR:
+        return BETWEEN_CPUS
     return f"cr{number}" if name == "cr" else name
 
 
