@@ -7,6 +7,7 @@ import typer
 
 from bootlab.cli.options.arguments import Json, Runs, open_store
 from bootlab.cli.terminal.showing import answer, print_markdown, show
+from bootlab.errors import InputError
 from bootlab.report.kinds import KINDS
 from bootlab.report.lists import runs_view
 
@@ -29,6 +30,9 @@ def report(
 
     Where the run cannot be written to, its figures are shown all the same; --to writes the page elsewhere.
     """
+    others = [("--list", list_), ("--json", json), ("--to", to is not None)]
+    if markdown and (beside := [name for name, given in others if given]):
+        raise InputError(f"--markdown: prints tables and nothing else, but {', '.join(beside)} asks for something else")
     store = open_store(runs)
     if list_:
         return answer(runs_view(store.runs(), store.root), json=json)

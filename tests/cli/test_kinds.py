@@ -126,6 +126,14 @@ def test_packages_are_ranked_closed_and_proved(tmp_path: Path, capsys: pytest.Ca
     assert "verdict: broke it" in capsys.readouterr().out
 
 
+def test_markdown_goes_with_no_other_form(tmp_path: Path) -> None:
+    written = packages_run(Store(tmp_path))
+    for words in (["--json"], ["--to", str(tmp_path / "page.html")], ["--list"]):
+        with pytest.raises(InputError, match=f"--markdown: prints tables and nothing else, but {words[0]} asks for"):
+            run(["report", str(written.path), "--markdown", *words])
+    assert not (tmp_path / "page.html").exists()
+
+
 def audited_profile(store: Store, asked: dict[str, object]) -> Run:
     begun = store.start(RunKind.PROFILE, "made-up", asked)
     write_json(begun.audit, AUDIT.model_dump(mode="json", by_alias=True))
